@@ -1,0 +1,1 @@
+export { long, runs } from "./long.ts";
