@@ -1,0 +1,174 @@
+import ipaddr from "ipaddr.js";
+import type { AddressClass, AddressKind } from "./types.ts";
+
+/** An address as the policy sees it: IPv4 inside IPv6 is unwrapped where it is judged as its IPv4. */
+export interface Judged {
+  class: AddressClass;
+  /** Canonical text, for comparing with literals of the options. */
+  canonical: string;
+}
+
+type Block = readonly [network: string, kind: AddressKind];
+
+const blocks4: readonly Block[] = [
+  ["0.0.0.0/8", "reserved"],
+  ["10.0.0.0/8", "private"],
+  ["100.64.0.0/10", "private"],
+  ["127.0.0.0/8", "loopback"],
+  ["169.254.0.0/16", "linkLocal"],
+  ["172.16.0.0/12", "private"],
+  ["192.0.0.0/24", "reserved"],
+  ["192.0.2.0/24", "reserved"],
+  ["192.31.196.0/24", "reserved"],
+  ["192.52.193.0/24", "reserved"],
+  ["192.88.99.0/24", "reserved"],
+  ["192.168.0.0/16", "private"],
+  ["192.175.48.0/24", "reserved"],
+  ["198.18.0.0/15", "reserved"],
+  ["198.51.100.0/24", "reserved"],
+  ["203.0.113.0/24", "reserved"],
+  ["224.0.0.0/4", "multicast"],
+  ["240.0.0.0/4", "reserved"],
+];
+
+/** Hosts of clouds that hand out credentials. The last lies in a public range. */
+const metadata4: readonly string[] = [
+  "169.254.169.0/24",
+  "169.254.170.0/24",
+  "100.100.100.200/32",
+  "192.0.0.192/32",
+  "168.63.129.16/32",
+];
+const metadata6: readonly string[] = ["fd00:ec2::/32", "fd20:ce::254/128"];
+
+const blocks6: readonly Block[] = [
+  ["::1/128", "loopback"],
+  ["::/128", "reserved"],
+  ["::/96", "embedded"],
+  ["::ffff:0:0:0/96", "embedded"],
+  ["64:ff9b:1::/48", "embedded"],
+  ["2001::/32", "embedded"],
+  ["2002::/16", "embedded"],
+  ["fc00::/7", "private"],
+  ["fe80::/10", "linkLocal"],
+  ["fec0::/10", "private"],
+  ["ff00::/8", "multicast"],
+  ["2001::/23", "reserved"],
+  ["2001:db8::/32", "reserved"],
+  ["3fff::/20", "reserved"],
+];
+
+const parsed = new Map<string, [ipaddr.IPv4 | ipaddr.IPv6, number]>();
+
+function block(cidr: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  let value = parsed.get(cidr);
+  if (value === undefined) {
+    value = ipaddr.parseCIDR(cidr);
+    parsed.set(cidr, value);
+  }
+  return value;
+}
+
+/** Whether an address lies in a CIDR block of the same family. */
+export function inBlock(address: string, cidr: string): boolean {
+  const ip = ipaddr.parse(address);
+  const [network, bits] = block(cidr);
+  return ip.kind() === network.kind() && ip.match([network, bits]);
+}
+
+/** The canonical text of an address, without brackets; undefined when it is none. */
+export function canonicalAddress(text: string): string | undefined {
+  const bare = text.startsWith("[") && text.endsWith("]") ? text.slice(1, -1) : text;
+  if (bare.includes("%")) return undefined;
+  if (ipaddr.IPv4.isValidFourPartDecimal(bare) || ipaddr.IPv6.isValid(bare)) return ipaddr.parse(bare).toString();
+  return undefined;
+}
+
+function special(kind: AddressKind, metadata = false): AddressClass {
+  return { public: false, kind, metadata };
+}
+
+function classify4(ip: ipaddr.IPv4): AddressClass {
+  const text = ip.toString();
+  if (metadata4.some((cidr) => inBlock(text, cidr))) return special("metadata", true);
+  const hit = blocks4.find(([cidr]) => inBlock(text, cidr));
+  // All of 169.254/16 stays shut: clouds and container hosts put further services there.
+  if (hit !== undefined) return special(hit[1], hit[1] === "linkLocal");
+  return ip.range() === "unicast" ? { public: true } : special("reserved");
+}
+
+/** Where RFC 6052 puts the four bytes of the IPv4 address, by prefix length. */
+const nat64Bytes: Readonly<Record<number, readonly number[]>> = {
+  32: [4, 5, 6, 7],
+  40: [5, 6, 7, 9],
+  48: [6, 7, 9, 10],
+  56: [7, 9, 10, 11],
+  64: [9, 10, 11, 12],
+  96: [12, 13, 14, 15],
+};
+
+function ipv4At(bytes: readonly number[], positions: readonly number[], xor = 0): ipaddr.IPv4 {
+  return new ipaddr.IPv4(positions.map((position) => (bytes[position] ?? 0) ^ xor));
+}
+
+/** Every IPv4 address that a form refused whole may stand for: it only tells whether metadata hides inside. */
+function hidden4(text: string, bytes: readonly number[]): ipaddr.IPv4[] {
+  const tail = ipv4At(bytes, [12, 13, 14, 15]);
+  if (inBlock(text, "2002::/16")) return [ipv4At(bytes, [2, 3, 4, 5])];
+  if (inBlock(text, "2001::/32")) return [ipv4At(bytes, [4, 5, 6, 7]), ipv4At(bytes, [12, 13, 14, 15], 0xff)];
+  if (inBlock(text, "64:ff9b:1::/48")) return [tail, ...Object.values(nat64Bytes).map((at) => ipv4At(bytes, at))];
+  return [tail];
+}
+
+const isMetadata = (found: AddressClass): boolean => !found.public && found.metadata;
+
+function classify6(ip: ipaddr.IPv6): AddressClass {
+  const text = ip.toString();
+  const bytes = ip.toByteArray();
+  if (metadata6.some((cidr) => inBlock(text, cidr))) return special("metadata", true);
+  const hit = blocks6.find(([cidr]) => inBlock(text, cidr));
+  if (hit !== undefined) {
+    const [, kind] = hit;
+    const inside = kind === "embedded" && hidden4(text, bytes).some((ip4) => isMetadata(classify4(ip4)));
+    return special(inside ? "metadata" : kind, inside || kind === "linkLocal");
+  }
+  if (((bytes[0] ?? 0) & 0xe0) !== 0x20) return special("reserved");
+  if ((bytes[8] === 0 || bytes[8] === 2) && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe) {
+    // ISATAP (RFC 5214): the interface id names an IPv4 node behind the prefix.
+    const inside = classify4(ipv4At(bytes, [12, 13, 14, 15]));
+    if (!inside.public) return special(inside.metadata ? "metadata" : "embedded", inside.metadata);
+  }
+  return ip.range() === "unicast" ? { public: true } : special("reserved");
+}
+
+export const defaultNat64: readonly string[] = ["64:ff9b::/96"];
+
+/** Judges an address and says under which text it is compared. */
+export function judge(address: string, nat64Prefixes: readonly string[] = defaultNat64): Judged {
+  const canonical = canonicalAddress(address);
+  if (canonical === undefined) return { class: special(address.includes("%") ? "linkLocal" : "reserved"), canonical: address };
+  const ip = ipaddr.parse(canonical);
+  if (ip instanceof ipaddr.IPv4) return { class: classify4(ip), canonical };
+  const v6 = ip as ipaddr.IPv6;
+  if (v6.isIPv4MappedAddress()) {
+    const inner = v6.toIPv4Address();
+    return { class: classify4(inner), canonical: inner.toString() };
+  }
+  for (const prefix of nat64Prefixes) {
+    const at = nat64Bytes[block(prefix)[1]];
+    if (at === undefined || !inBlock(canonical, prefix)) continue;
+    const inner = ipv4At(v6.toByteArray(), at);
+    return { class: classify4(inner), canonical: inner.toString() };
+  }
+  return { class: classify6(v6), canonical };
+}
+
+/**
+ * Says whether an address is an ordinary public one, and if not, why.
+ *
+ * @param address - IPv4 in four decimal parts, or IPv6 with or without brackets; anything else is `reserved`.
+ * @see https://www.iana.org/assignments/iana-ipv4-special-registry and iana-ipv6-special-registry
+ */
+export function classify(address: string, options: { nat64Prefixes?: readonly string[] } = {}): AddressClass {
+  return judge(address, options.nat64Prefixes).class;
+}
