@@ -8,9 +8,23 @@ export interface Judged {
   canonical: string;
 }
 
-type Block = readonly [network: string, kind: AddressKind];
+/** A parsed CIDR block. */
+export type Cidr = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-const blocks4: readonly Block[] = [
+/** @throws Error when the text is no CIDR block; brackets around the IPv6 part are taken off */
+export function parseCidr(text: string): Cidr {
+  return ipaddr.parseCIDR(text.replace(/^\[(.*)\]/, "$1"));
+}
+
+/** Whether an address lies in a block of the same family. */
+export function within(ip: ipaddr.IPv4 | ipaddr.IPv6, [network, bits]: Cidr): boolean {
+  return ip.kind() === network.kind() && ip.match([network, bits]);
+}
+
+const blocks = (rows: readonly (readonly [string, AddressKind])[]): readonly (readonly [Cidr, AddressKind])[] =>
+  rows.map(([text, kind]) => [parseCidr(text), kind]);
+
+const blocks4 = blocks([
   ["0.0.0.0/8", "reserved"],
   ["10.0.0.0/8", "private"],
   ["100.64.0.0/10", "private"],
@@ -29,19 +43,19 @@ const blocks4: readonly Block[] = [
   ["203.0.113.0/24", "reserved"],
   ["224.0.0.0/4", "multicast"],
   ["240.0.0.0/4", "reserved"],
-];
+]);
 
 /** Hosts of clouds that hand out credentials. The last lies in a public range. */
-const metadata4: readonly string[] = [
+const metadata4 = [
   "169.254.169.0/24",
   "169.254.170.0/24",
   "100.100.100.200/32",
   "192.0.0.192/32",
   "168.63.129.16/32",
-];
-const metadata6: readonly string[] = ["fd00:ec2::/32", "fd20:ce::254/128"];
+].map(parseCidr);
+const metadata6 = ["fd00:ec2::/32", "fd20:ce::254/128"].map(parseCidr);
 
-const blocks6: readonly Block[] = [
+const blocks6 = blocks([
   ["::1/128", "loopback"],
   ["::/128", "reserved"],
   ["::/96", "embedded"],
@@ -56,25 +70,7 @@ const blocks6: readonly Block[] = [
   ["2001::/23", "reserved"],
   ["2001:db8::/32", "reserved"],
   ["3fff::/20", "reserved"],
-];
-
-const parsed = new Map<string, [ipaddr.IPv4 | ipaddr.IPv6, number]>();
-
-function block(cidr: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
-  let value = parsed.get(cidr);
-  if (value === undefined) {
-    value = ipaddr.parseCIDR(cidr);
-    parsed.set(cidr, value);
-  }
-  return value;
-}
-
-/** Whether an address lies in a CIDR block of the same family. */
-export function inBlock(address: string, cidr: string): boolean {
-  const ip = ipaddr.parse(address);
-  const [network, bits] = block(cidr);
-  return ip.kind() === network.kind() && ip.match([network, bits]);
-}
+]);
 
 /** The canonical text of an address, without brackets; undefined when it is none. */
 export function canonicalAddress(text: string): string | undefined {
@@ -89,9 +85,8 @@ function special(kind: AddressKind, metadata = false): AddressClass {
 }
 
 function classify4(ip: ipaddr.IPv4): AddressClass {
-  const text = ip.toString();
-  if (metadata4.some((cidr) => inBlock(text, cidr))) return special("metadata", true);
-  const hit = blocks4.find(([cidr]) => inBlock(text, cidr));
+  if (metadata4.some((cidr) => within(ip, cidr))) return special("metadata", true);
+  const hit = blocks4.find(([cidr]) => within(ip, cidr));
   // All of 169.254/16 stays shut: clouds and container hosts put further services there.
   if (hit !== undefined) return special(hit[1], hit[1] === "linkLocal");
   return ip.range() === "unicast" ? { public: true } : special("reserved");
@@ -111,25 +106,28 @@ function ipv4At(bytes: readonly number[], positions: readonly number[], xor = 0)
   return new ipaddr.IPv4(positions.map((position) => (bytes[position] ?? 0) ^ xor));
 }
 
+const sixToFour = parseCidr("2002::/16");
+const teredo = parseCidr("2001::/32");
+const localNat64 = parseCidr("64:ff9b:1::/48");
+
 /** Every IPv4 address that a form refused whole may stand for: it only tells whether metadata hides inside. */
-function hidden4(text: string, bytes: readonly number[]): ipaddr.IPv4[] {
+function hidden4(ip: ipaddr.IPv6, bytes: readonly number[]): ipaddr.IPv4[] {
   const tail = ipv4At(bytes, [12, 13, 14, 15]);
-  if (inBlock(text, "2002::/16")) return [ipv4At(bytes, [2, 3, 4, 5])];
-  if (inBlock(text, "2001::/32")) return [ipv4At(bytes, [4, 5, 6, 7]), ipv4At(bytes, [12, 13, 14, 15], 0xff)];
-  if (inBlock(text, "64:ff9b:1::/48")) return [tail, ...Object.values(nat64Bytes).map((at) => ipv4At(bytes, at))];
+  if (within(ip, sixToFour)) return [ipv4At(bytes, [2, 3, 4, 5])];
+  if (within(ip, teredo)) return [ipv4At(bytes, [4, 5, 6, 7]), ipv4At(bytes, [12, 13, 14, 15], 0xff)];
+  if (within(ip, localNat64)) return [tail, ...Object.values(nat64Bytes).map((at) => ipv4At(bytes, at))];
   return [tail];
 }
 
 const isMetadata = (found: AddressClass): boolean => !found.public && found.metadata;
 
 function classify6(ip: ipaddr.IPv6): AddressClass {
-  const text = ip.toString();
   const bytes = ip.toByteArray();
-  if (metadata6.some((cidr) => inBlock(text, cidr))) return special("metadata", true);
-  const hit = blocks6.find(([cidr]) => inBlock(text, cidr));
+  if (metadata6.some((cidr) => within(ip, cidr))) return special("metadata", true);
+  const hit = blocks6.find(([cidr]) => within(ip, cidr));
   if (hit !== undefined) {
     const [, kind] = hit;
-    const inside = kind === "embedded" && hidden4(text, bytes).some((ip4) => isMetadata(classify4(ip4)));
+    const inside = kind === "embedded" && hidden4(ip, bytes).some((ip4) => isMetadata(classify4(ip4)));
     return special(inside ? "metadata" : kind, inside || kind === "linkLocal");
   }
   if (((bytes[0] ?? 0) & 0xe0) !== 0x20) return special("reserved");
@@ -141,26 +139,38 @@ function classify6(ip: ipaddr.IPv6): AddressClass {
   return ip.range() === "unicast" ? { public: true } : special("reserved");
 }
 
-export const defaultNat64: readonly string[] = ["64:ff9b::/96"];
+const wellKnownNat64 = parseCidr("64:ff9b::/96");
+
+/** Parses NAT64 prefixes; only the lengths of RFC 6052 have a place for the IPv4 address. */
+export function parseNat64(prefixes: readonly string[]): readonly Cidr[] {
+  return prefixes.map((text) => {
+    const cidr = parseCidr(text);
+    if (nat64Bytes[cidr[1]] === undefined) throw new TypeError(`NAT64 prefix ${text}: length must be 32, 40, 48, 56, 64 or 96`);
+    return cidr;
+  });
+}
 
 /** Judges an address and says under which text it is compared. */
-export function judge(address: string, nat64Prefixes: readonly string[] = defaultNat64): Judged {
+export function judge(address: string, nat64: readonly Cidr[] = [wellKnownNat64]): Judged {
   const canonical = canonicalAddress(address);
   if (canonical === undefined) return { class: special(address.includes("%") ? "linkLocal" : "reserved"), canonical: address };
   const ip = ipaddr.parse(canonical);
   if (ip instanceof ipaddr.IPv4) return { class: classify4(ip), canonical };
-  const v6 = ip as ipaddr.IPv6;
-  if (v6.isIPv4MappedAddress()) {
-    const inner = v6.toIPv4Address();
-    return { class: classify4(inner), canonical: inner.toString() };
+  if (ip.isIPv4MappedAddress()) return judge4(ip.toIPv4Address());
+  for (const prefix of nat64) {
+    const at = nat64Bytes[prefix[1]];
+    if (at !== undefined && within(ip, prefix)) return judge4(ipv4At(ip.toByteArray(), at));
   }
-  for (const prefix of nat64Prefixes) {
-    const at = nat64Bytes[block(prefix)[1]];
-    if (at === undefined || !inBlock(canonical, prefix)) continue;
-    const inner = ipv4At(v6.toByteArray(), at);
-    return { class: classify4(inner), canonical: inner.toString() };
-  }
-  return { class: classify6(v6), canonical };
+  return { class: classify6(ip), canonical };
+}
+
+function judge4(ip: ipaddr.IPv4): Judged {
+  return { class: classify4(ip), canonical: ip.toString() };
+}
+
+/** Whether canonical text of an address lies in a block. */
+export function addressWithin(canonical: string, cidr: Cidr): boolean {
+  return ipaddr.isValid(canonical) && within(ipaddr.parse(canonical), cidr);
 }
 
 /**
@@ -170,5 +180,6 @@ export function judge(address: string, nat64Prefixes: readonly string[] = defaul
  * @see https://www.iana.org/assignments/iana-ipv4-special-registry and iana-ipv6-special-registry
  */
 export function classify(address: string, options: { nat64Prefixes?: readonly string[] } = {}): AddressClass {
-  return judge(address, options.nat64Prefixes).class;
+  const { nat64Prefixes } = options;
+  return judge(address, nat64Prefixes === undefined ? undefined : parseNat64(nat64Prefixes)).class;
 }

@@ -28,7 +28,9 @@ function corrected(text: string): string | undefined {
   const trimmed = text.trim();
   const guess = trimmed.startsWith("//") ? `https:${trimmed}` : `https://${trimmed}`;
   const host = URL.canParse(guess) ? new URL(guess).hostname : "";
-  return /^[a-z][a-z0-9+.-]*:(?!\d)/i.test(trimmed) || !host.includes(".") ? undefined : new URL(guess).href;
+  if (/^[a-z][a-z0-9+.-]*:(?!\d)/i.test(trimmed)) return undefined;
+  if (host === "localhost") return new URL(guess.replace("https:", "http:")).href;
+  return host.includes(".") ? new URL(guess).href : undefined;
 }
 
 /**
