@@ -16,6 +16,8 @@ export function parseCidr(text: string): Cidr {
   return ipaddr.parseCIDR(text.replace(/^\[(.*)\]/, "$1"));
 }
 
+export const isCidr = (text: string): boolean => ipaddr.isValidCIDR(text);
+
 /** Whether an address lies in a block of the same family. */
 export function within(ip: ipaddr.IPv4 | ipaddr.IPv6, [network, bits]: Cidr): boolean {
   return ip.kind() === network.kind() && ip.match([network, bits]);
@@ -145,7 +147,8 @@ const wellKnownNat64 = parseCidr("64:ff9b::/96");
 export function parseNat64(prefixes: readonly string[]): readonly Cidr[] {
   return prefixes.map((text) => {
     const cidr = parseCidr(text);
-    if (nat64Bytes[cidr[1]] === undefined) throw new TypeError(`NAT64 prefix ${text}: length must be 32, 40, 48, 56, 64 or 96`);
+    if (nat64Bytes[cidr[1]] === undefined)
+      throw new TypeError(`NAT64 prefix ${text}: length must be 32, 40, 48, 56, 64 or 96`);
     return cidr;
   });
 }
@@ -153,7 +156,8 @@ export function parseNat64(prefixes: readonly string[]): readonly Cidr[] {
 /** Judges an address and says under which text it is compared. */
 export function judge(address: string, nat64: readonly Cidr[] = [wellKnownNat64]): Judged {
   const canonical = canonicalAddress(address);
-  if (canonical === undefined) return { class: special(address.includes("%") ? "linkLocal" : "reserved"), canonical: address };
+  if (canonical === undefined)
+    return { class: special(address.includes("%") ? "linkLocal" : "reserved"), canonical: address };
   const ip = ipaddr.parse(canonical);
   if (ip instanceof ipaddr.IPv4) return { class: classify4(ip), canonical };
   if (ip.isIPv4MappedAddress()) return judge4(ip.toIPv4Address());

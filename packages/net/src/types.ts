@@ -2,7 +2,15 @@ import type { Socket } from "node:net";
 import type { Ask, Clock } from "@toolhaft/core";
 
 /** Why an address is not an ordinary public one. */
-export type AddressKind = "loopback" | "private" | "linkLocal" | "metadata" | "embedded" | "multicast" | "reserved" | "self";
+export type AddressKind =
+  | "loopback"
+  | "private"
+  | "linkLocal"
+  | "metadata"
+  | "embedded"
+  | "multicast"
+  | "reserved"
+  | "self";
 
 /** `metadata` addresses answer with a cloud's credentials; no option ever allows them. */
 export type AddressClass = { public: true } | { public: false; kind: AddressKind; metadata: boolean };
