@@ -72,9 +72,9 @@ export async function openDiskMonitor(root: string, mode: "auto" | "watch" | "sw
     for (const pending of readers) merge(pending, path, kind);
   };
   const wanted = mode === "auto" ? (process.platform === "linux" ? "watch" : "sweep") : mode;
-  let state: Watching | Sweeping | undefined;
-  if (wanted === "watch") state = await startWatching([...included], record);
-  state ??= await startSweeping([...included], record);
+  let state: Watching | Sweeping =
+    (wanted === "watch" ? await startWatching([...included], record) : undefined) ??
+    (await startSweeping([...included], record));
 
   return {
     get mode() {
