@@ -1,0 +1,86 @@
+import { readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
+import { systemCode } from "./system-error.ts";
+
+/** Who holds a lock or owns a journal. */
+export interface Holder {
+  readonly pid: number;
+  /** Tells a recycled pid; null where the system does not say. */
+  readonly processStart: string | null;
+  readonly host: string;
+  readonly pidNamespace: string;
+  /** Unique for every taking of locks. */
+  readonly token: string;
+  /** Folder of the commit the lock is held for, whether or not it exists yet. */
+  readonly journal: string;
+}
+
+export type ProcessFacts = Pick<Holder, "pid" | "processStart" | "host" | "pidNamespace">;
+
+/** `unseen`: on another host or in another pid namespace, so that only the age of its locks tells. */
+export type Liveness = "alive" | "dead" | "unseen";
+
+export async function ownFacts(): Promise<ProcessFacts> {
+  return { pid: process.pid, processStart: await startOf(process.pid), host: hostname(), pidNamespace: pidNamespace() };
+}
+
+export async function livenessOf(holder: ProcessFacts, own: ProcessFacts): Promise<Liveness> {
+  if (holder.host !== own.host || holder.pidNamespace !== own.pidNamespace) return "unseen";
+  if (!exists(holder.pid)) return "dead";
+  const start = holder.pid === own.pid ? own.processStart : await startOf(holder.pid);
+  // Between the two questions the process may have gone.
+  if (start === null && !exists(holder.pid)) return "dead";
+  return start === null || holder.processStart === null || start === holder.processStart ? "alive" : "dead";
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemCode(error) !== "ESRCH";
+  }
+}
+
+function pidNamespace(): string {
+  try {
+    return readlinkSync("/proc/self/ns/pid");
+  } catch (error) {
+    if (systemCode(error) !== undefined) return "";
+    throw error;
+  }
+}
+
+async function startOf(pid: number): Promise<string | null> {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+  } catch (error) {
+    if (systemCode(error) !== undefined) return null;
+    throw error;
+  }
+}
+
+/** A holder out of the text of a lock file; `undefined` for a torn or foreign one. */
+export function parseHolder(text: string): Holder | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+  return isHolder(value) ? value : undefined;
+}
+
+export function isHolder(value: unknown): value is Holder {
+  if (typeof value !== "object" || value === null) return false;
+  const { pid, processStart, host, pidNamespace: namespace, token, journal } = value as Record<string, unknown>;
+  return (
+    Number.isSafeInteger(pid) &&
+    Number(pid) > 0 &&
+    (processStart === null || typeof processStart === "string") &&
+    [host, namespace, token, journal].every((part) => typeof part === "string") &&
+    /^[0-9A-Za-z-]{8,80}$/.test(String(token))
+  );
+}
