@@ -1,5 +1,6 @@
-import { readFileSync, readlinkSync } from "node:fs";
+import { readlinkSync } from "node:fs";
 import { hostname } from "node:os";
+import { processStart } from "@toolhaft/core/node";
 import { systemCode } from "./system-error.ts";
 
 /** Who holds a lock or owns a journal. */
@@ -28,9 +29,8 @@ export async function livenessOf(holder: ProcessFacts, own: ProcessFacts): Promi
   if (holder.host !== own.host || holder.pidNamespace !== own.pidNamespace) return "unseen";
   if (!exists(holder.pid)) return "dead";
   const start = holder.pid === own.pid ? own.processStart : await startOf(holder.pid);
-  // Between the two questions the process may have gone.
-  if (start === null && !exists(holder.pid)) return "dead";
-  return start === null || holder.processStart === null || start === holder.processStart ? "alive" : "dead";
+  if (start === null) return process.platform === "win32" && exists(holder.pid) ? "alive" : "dead";
+  return holder.processStart === null || start === holder.processStart ? "alive" : "dead";
 }
 
 function exists(pid: number): boolean {
@@ -51,14 +51,9 @@ function pidNamespace(): string {
   }
 }
 
+/** Null where the system does not say; a process that has ended but was not yet waited for has no start either. */
 async function startOf(pid: number): Promise<string | null> {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
-  } catch (error) {
-    if (systemCode(error) !== undefined) return null;
-    throw error;
-  }
+  return (await processStart(pid)) ?? null;
 }
 
 /** A holder out of the text of a lock file; `undefined` for a torn or foreign one. */

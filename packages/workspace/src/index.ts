@@ -32,3 +32,22 @@ export {
   spliceLines,
 } from "./splice.ts";
 export { type Line, lineAt, parseText, type TextModel } from "./text-model.ts";
+export type { FileKind, FileStat, FileSystem, OpenFile, OpenMode } from "./file-system.ts";
+export { nodeFileSystem } from "./node-file-system.ts";
+export type {
+  Change,
+  CommitRecord,
+  Committed,
+  CommittedFile,
+  EditOptions,
+  Plan,
+  RecoveredFile,
+  Recovery,
+  ResolvedPath,
+  Scope,
+  StagedFile,
+  TextFile,
+  Workspace,
+  WorkspaceOptions,
+} from "./types.ts";
+export { createWorkspace } from "./workspace.ts";

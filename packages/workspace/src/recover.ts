@@ -144,12 +144,17 @@ export class Recoverer {
   async #sweepStaged(folder: string): Promise<void> {
     const { files, own } = this.#options;
     for (const name of await absentAs([], () => files.readdir(folder))) {
-      const [, pid, start] = /^(\d+)-([^-]*)-/.exec(name) ?? [];
-      if (pid === undefined) continue;
-      const holder = { ...own, pid: Number(pid), processStart: start === "" || start === undefined ? null : start };
-      if ((await livenessOf(holder, own)) === "dead") await removeFile(files, join(folder, name));
+      if (await isAbandoned(files, join(folder, name), name, own)) await removeFile(files, join(folder, name));
     }
   }
+}
+
+/** A staged file of a process elsewhere is given a day. */
+async function isAbandoned(files: FileSystem, path: string, name: string, own: ProcessFacts): Promise<boolean> {
+  const owner = parseStagedName(name, own);
+  if (owner && owner !== "elsewhere") return (await livenessOf(owner, own)) === "dead";
+  const stat = await absentAs(undefined, () => files.stat(path));
+  return stat !== undefined && Date.now() - Number(stat.mtimeNs / 1_000_000n) > 24 * 3_600_000;
 }
 
 /** A journal that is more than begun, but cannot be read, is kept for people. */
