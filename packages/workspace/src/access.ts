@@ -73,15 +73,24 @@ export function createAccess(options: AccessOptions): Access {
   async function refuseState({ path, shown }: Target): Promise<void> {
     const below = componentsBelow(await rootOf(path, "read"), path);
     if (isInside(options.stateDir, path) || below.some((part) => sameName(part, STATE_FOLDER))) {
-      throw new ToolError("denied", `${shown} belongs to the state of these tools, which is never written through a tool`, {
-        hint: "choose another path",
-      });
+      throw new ToolError(
+        "denied",
+        `${shown} belongs to the state of these tools, which is never written through a tool`,
+        {
+          hint: "choose another path",
+        },
+      );
     }
   }
 
   async function protectedName({ path }: Target): Promise<string | undefined> {
     const below = componentsBelow(await rootOf(path, "read"), path);
-    return options.protectedPaths.find((name) => holdsRun(below, name.split(/[\\/]/).filter((part) => part !== "")));
+    return options.protectedPaths.find((name) =>
+      holdsRun(
+        below,
+        name.split(/[\\/]/).filter((part) => part !== ""),
+      ),
+    );
   }
 
   async function pass(targets: readonly Target[], access: AccessKind, scope: Scope): Promise<void> {

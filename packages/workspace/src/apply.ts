@@ -4,8 +4,8 @@ import { ToolError } from "@toolhaft/core";
 import { overwrite } from "./copy-file.ts";
 import type { FileSystem } from "./file-system.ts";
 import type { Step } from "./journal.ts";
-import { changedError, lookAt, refuseChanged } from "./state-of.ts";
 import { removeFile } from "./small-file.ts";
+import { changedError, lookAt, refuseChanged } from "./state-of.ts";
 import { cannotLink, systemCode } from "./system-error.ts";
 
 /** Takes one step from old to new. Throws before it changed anything, or leaves the rest to the rollback. */
@@ -95,7 +95,9 @@ async function refuseLateWrite(files: FileSystem, backup: string, path: string, 
 }
 
 function existsNow(path: string): ToolError {
-  return new ToolError("conflict", `${path} was created by somebody else during the call`, { hint: "look at it, then choose" });
+  return new ToolError("conflict", `${path} was created by somebody else during the call`, {
+    hint: "look at it, then choose",
+  });
 }
 
 export async function syncParents(files: FileSystem, step: Step): Promise<void> {

@@ -100,7 +100,14 @@ class Assembler {
   async #write(at: Fresh, before: Known | null, made: NewBody): Promise<void> {
     const { backup, inPlace } = await this.#put(at, before, made, at.stat);
     const kind = before ? "modify" : "create";
-    this.#file({ kind, at, before, after: made.after, lineChanges: made.lineChanges, backup: inPlace || before ? backup : null });
+    this.#file({
+      kind,
+      at,
+      before,
+      after: made.after,
+      lineChanges: made.lineChanges,
+      backup: inPlace || before ? backup : null,
+    });
   }
 
   async #put(at: Fresh, before: Known | null, { body, after }: NewBody, like: FileStat | undefined) {
@@ -123,7 +130,12 @@ class Assembler {
 
   async #move({ from, to, before, over, edited }: Extract<Draft, { kind: "move" }>): Promise<void> {
     const lineChanges = edited?.lineChanges ?? [];
-    const after = edited?.after ?? { version: before.version, bytes: before.bytes, lines: before.lines, mode: before.mode };
+    const after = edited?.after ?? {
+      version: before.version,
+      bytes: before.bytes,
+      lines: before.lines,
+      mode: before.mode,
+    };
     const record = { kind: "move" as const, at: to, from, before, after, lineChanges };
     const made = edited ?? (await this.#crossDevice(from, to, before));
     if (made) {
@@ -181,7 +193,9 @@ class Assembler {
 
   async #sameDevice(device: bigint | undefined, place: string, shown: string): Promise<void> {
     if (device === (await this.#deviceOf(dirname(place)))) return;
-    throw new ToolError("unsupported", `the folder ${shown} cannot be moved to another device`, { hint: "copy it, or keep it on its device" });
+    throw new ToolError("unsupported", `the folder ${shown} cannot be moved to another device`, {
+      hint: "copy it, or keep it on its device",
+    });
   }
 
   /** The device of a folder that may not exist yet. */

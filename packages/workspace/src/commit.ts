@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
-import type { Clock, FileChange } from "@toolhaft/core";
+import type { Clock } from "@toolhaft/core";
 import { createId, ToolError } from "@toolhaft/core";
 import type { Access, Target } from "./access.ts";
 import { applyStep } from "./apply.ts";
@@ -9,17 +9,17 @@ import type { Draft } from "./draft.ts";
 import { fileChanges } from "./file-change.ts";
 import type { FileSystem } from "./file-system.ts";
 import { type Fresh, type FreshOptions, readFresh } from "./fresh.ts";
-import { Pruner, recordOf } from "./history.ts";
+import { type Pruner, recordOf } from "./history.ts";
 import { CommitFolder, type Journal, type Known } from "./journal.ts";
 import { type Held, type LockKey, type Locks, refuseAborted } from "./locks.ts";
 import { ParentWatch } from "./parents.ts";
 import { shownPath } from "./paths.ts";
 import { dropHolds } from "./recover.ts";
 import { rollBack, sweep } from "./rollback.ts";
+import { absentAs } from "./small-file.ts";
 import { backUpAll, stageAll } from "./stage.ts";
 import { ensureStateFolder } from "./state-folder.ts";
 import { refuseRewritten } from "./state-of.ts";
-import { absentAs } from "./small-file.ts";
 import { isAbsent, toToolError } from "./system-error.ts";
 import type { CommitRecord, Committed, Scope } from "./types.ts";
 
@@ -128,7 +128,9 @@ export class Committer {
       if (now.every(({ key }) => held.keys.includes(key))) return { held, targets };
       await unlocked(held);
     }
-    throw new ToolError("conflict", "the paths of the call keep leading to other files", { hint: "repeat the call later" });
+    throw new ToolError("conflict", "the paths of the call keep leading to other files", {
+      hint: "repeat the call later",
+    });
   }
 
   async #read(targets: ReadonlyMap<string, Target>, scope: Scope): Promise<ReadonlyMap<string, Fresh>> {
@@ -304,7 +306,9 @@ class Run {
     const { files, fsync, pruner } = this.#env;
     const notes: string[] = [];
     const noting = async (what: string, step: () => Promise<unknown>) => {
-      await twice(step).catch((error: unknown) => notes.push(`${what}: ${toToolError(error, "finish the commit").message}`));
+      await twice(step).catch((error: unknown) =>
+        notes.push(`${what}: ${toToolError(error, "finish the commit").message}`),
+      );
     };
     for (const draft of drafts) {
       if (draft.kind !== "write" || draft.body.kind !== "staged") continue;
@@ -342,12 +346,15 @@ function knownOf(drafts: readonly Draft[]): readonly { path: string; before: Kno
 }
 
 function lostLock(): ToolError {
-  return new ToolError("conflict", "the lock was broken by another process, which took this one for dead; nothing was written", {
-    hint: "repeat the call",
-  });
+  return new ToolError(
+    "conflict",
+    "the lock was broken by another process, which took this one for dead; nothing was written",
+    {
+      hint: "repeat the call",
+    },
+  );
 }
 
 async function twice<T>(step: () => Promise<T>): Promise<T> {
   return step().catch(step);
 }
-

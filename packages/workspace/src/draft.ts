@@ -3,9 +3,9 @@ import { ToolError } from "@toolhaft/core";
 import { type Fresh, stateOf } from "./fresh.ts";
 import type { Known } from "./journal.ts";
 import { isInside } from "./paths.ts";
-import { asBuffer } from "./text-model.ts";
 import type { LineChange } from "./splice.ts";
 import type { StagedSource } from "./staged-file.ts";
+import { asBuffer } from "./text-model.ts";
 import type { Change, EditOptions, StagedFile } from "./types.ts";
 
 /** Where the bytes of a new body come from. */
@@ -60,7 +60,9 @@ export async function draftChanges(changes: readonly Change[], options: DraftOpt
       throw new ToolError("internal", `the plan changes ${path}, which is not among the paths of the call`);
     }
     if (named.has(fresh)) {
-      throw new ToolError("invalid_input", `two changes of one call name ${fresh.target.shown}`, { hint: "make it one change" });
+      throw new ToolError("invalid_input", `two changes of one call name ${fresh.target.shown}`, {
+        hint: "make it one change",
+      });
     }
     named.set(fresh, change);
     return fresh;
@@ -75,7 +77,12 @@ async function draftOf(change: Change, take: (path: string) => Fresh, options: D
   const at = take(change.path);
   switch (change.kind) {
     case "replace":
-      return { kind: "write", at, before: await existing(at), ...replacement(at, change.bytes, change.lineChanges, options) };
+      return {
+        kind: "write",
+        at,
+        before: await existing(at),
+        ...replacement(at, change.bytes, change.lineChanges, options),
+      };
     case "create":
       refuseExisting(at);
       refuseLarge(at, change.bytes, options);
@@ -117,7 +124,10 @@ function replacement(at: Fresh, bytes: Uint8Array, lineChanges: readonly LineCha
   const after = stateOf(bytes, text.mode);
   const emptied = bytes.length === 0 || (text.bom && bytes.length === 3 && after.lines === 0);
   if (emptied && text.lineCount > 0 && !options.allowEmpty && !removesAll(lineChanges, text.lineCount)) {
-    throw new ToolError("internal", `the edit of ${shown} would leave no bytes, but does not remove all its ${text.lineCount} lines`);
+    throw new ToolError(
+      "internal",
+      `the edit of ${shown} would leave no bytes, but does not remove all its ${text.lineCount} lines`,
+    );
   }
   return { body: { kind: "bytes", bytes }, after, lineChanges };
 }
@@ -136,20 +146,31 @@ async function adopted(at: Fresh, change: Extract<Change, { kind: "adopt" }>, op
   const before = at.stat ? await existing(at) : null;
   const after: FileState = { ...source.digest(), mode: before?.mode ?? options.newMode };
   if (before && before.version === after.version) {
-    throw new ToolError("invalid_input", `nothing to change in ${at.target.shown}: its bytes are already the wanted ones`);
+    throw new ToolError(
+      "invalid_input",
+      `nothing to change in ${at.target.shown}: its bytes are already the wanted ones`,
+    );
   }
   const lineChanges = [{ oldStart: 1, oldLines: before?.lines ?? 0, newStart: 1, newLines: after.lines }];
   return { kind: "write", at, before, body: { kind: "staged", source }, after, lineChanges };
 }
 
-async function moved(from: Fresh, to: Fresh, change: Extract<Change, { kind: "move" }>, options: DraftOptions): Promise<Draft> {
+async function moved(
+  from: Fresh,
+  to: Fresh,
+  change: Extract<Change, { kind: "move" }>,
+  options: DraftOptions,
+): Promise<Draft> {
   if (from.stat?.kind === "directory") return movedFolder(from, to, change, options);
   const before = await existing(from);
   const caseOnly = isSameFile(from, to);
   if (!caseOnly && !change.overwrite) refuseExisting(to);
   const over = !caseOnly && to.stat ? await existing(to) : null;
   const edits = change.bytes !== undefined && from.bytes !== undefined && !asBuffer(from.bytes).equals(change.bytes);
-  const edited = change.bytes && (edits || !from.bytes) ? replacement(from, change.bytes, change.lineChanges ?? [], options) : undefined;
+  const edited =
+    change.bytes && (edits || !from.bytes)
+      ? replacement(from, change.bytes, change.lineChanges ?? [], options)
+      : undefined;
   return { kind: "move", from, to, before, over, edited };
 }
 
@@ -157,7 +178,9 @@ function movedFolder(from: Fresh, to: Fresh, change: Extract<Change, { kind: "mo
   if (change.bytes) throw new ToolError("internal", `${from.target.shown} is a folder and has no bytes`);
   refuseHolding(from, options);
   if (isInside(from.target.path, to.target.path)) {
-    throw new ToolError("invalid_input", `${from.target.shown} cannot be moved into itself`, { hint: "choose another path" });
+    throw new ToolError("invalid_input", `${from.target.shown} cannot be moved into itself`, {
+      hint: "choose another path",
+    });
   }
   if (to.stat) throw existsError(to);
   return { kind: "move-folder", from, to };
@@ -201,9 +224,13 @@ export function existsError({ target }: Fresh): ToolError {
 
 function refuseLarge(at: Fresh, bytes: Uint8Array, { maxFileBytes }: DraftOptions): void {
   if (bytes.length <= maxFileBytes) return;
-  throw new ToolError("too_large", `${at.target.shown} would hold ${bytes.length} bytes, the limit is ${maxFileBytes}`, {
-    hint: "write a smaller file, or raise maxFileBytes",
-  });
+  throw new ToolError(
+    "too_large",
+    `${at.target.shown} would hold ${bytes.length} bytes, the limit is ${maxFileBytes}`,
+    {
+      hint: "write a smaller file, or raise maxFileBytes",
+    },
+  );
 }
 
 /** One inode under two names of one spelling: they differ in case on a file system that does not. */
@@ -222,14 +249,21 @@ function refuseNested(drafts: readonly Draft[]): void {
       const inner = placesOf(draft);
       const clash = inner.find(({ target }) => closed.some((place) => isInside(place.target.path, target.path)));
       if (clash) {
-        throw new ToolError("invalid_input", `${clash.target.shown} lies in a folder that the same call moves there or deletes`, {
-          hint: "name files of a moved folder by their old path, or make two calls",
-        });
+        throw new ToolError(
+          "invalid_input",
+          `${clash.target.shown} lies in a folder that the same call moves there or deletes`,
+          {
+            hint: "name files of a moved folder by their old path, or make two calls",
+          },
+        );
       }
       const old = folder.kind === "move-folder" ? folder.from : undefined;
-      const nested = old && draft.kind.endsWith("-folder") && inner.some(({ target }) => isInside(old.target.path, target.path));
+      const nested =
+        old && draft.kind.endsWith("-folder") && inner.some(({ target }) => isInside(old.target.path, target.path));
       if (nested) {
-        throw new ToolError("unsupported", `${old.target.shown} and a folder inside it cannot change in one call`, { hint: "make two calls" });
+        throw new ToolError("unsupported", `${old.target.shown} and a folder inside it cannot change in one call`, {
+          hint: "make two calls",
+        });
       }
     }
   }

@@ -1,3 +1,4 @@
+import { TextDecoder } from "node:util";
 import { ToolError } from "@toolhaft/core";
 import { checkPayloadText, nameOf, type TextCodec } from "./codec.ts";
 
@@ -11,7 +12,9 @@ export function refuseBinary(bytes: Uint8Array, shown: string): void {
   }
   const nul = bytes.indexOf(0);
   if (nul >= 0) {
-    throw new ToolError("unsupported", `${shown} is binary (NUL at byte ${nul})`, { hint: "only text files can be read or edited here" });
+    throw new ToolError("unsupported", `${shown} is binary (NUL at byte ${nul})`, {
+      hint: "only text files can be read or edited here",
+    });
   }
 }
 
@@ -69,7 +72,9 @@ function decoderOf(label: string, shown: string): TextDecoder | undefined {
     });
   }
   if (statefulOrWide.test(decoder.encoding)) {
-    throw new ToolError("unsupported", `${shown}: ${decoder.encoding} cannot be edited by bytes`, { hint: "convert it to UTF-8 first" });
+    throw new ToolError("unsupported", `${shown}: ${decoder.encoding} cannot be edited by bytes`, {
+      hint: "convert it to UTF-8 first",
+    });
   }
   return decoder.encoding === "utf-8" ? undefined : decoder;
 }

@@ -1,10 +1,10 @@
 import type { FileChange, FileState } from "@toolhaft/core";
-import type { Body, Draft } from "./draft.ts";
 import { unifiedDiff } from "./diff.ts";
+import type { Body, Draft } from "./draft.ts";
 import type { FileSystem } from "./file-system.ts";
 import type { Fresh } from "./fresh.ts";
 import { readBytes } from "./read-file.ts";
-import { type LineChange } from "./splice.ts";
+import type { LineChange } from "./splice.ts";
 import { parseText, type TextModel } from "./text-model.ts";
 
 /** Larger bodies that are not in memory are not read again for a diff. */
@@ -47,7 +47,9 @@ async function changeOf(files: FileSystem, draft: Draft): Promise<FileChange> {
         path: draft.to.diffPath,
         from: draft.from.diffPath,
         before: { model, state },
-        after: edited ? { model: await modelOfBody(files, edited.body, draft.from), state: edited.after } : { model, state },
+        after: edited
+          ? { model: await modelOfBody(files, edited.body, draft.from), state: edited.after }
+          : { model, state },
         lineChanges: edited?.lineChanges ?? [],
       });
     }
@@ -62,7 +64,16 @@ async function changeOf(files: FileSystem, draft: Draft): Promise<FileChange> {
 
 /** A folder has no version, and its files are as they were. */
 function folderChange(kind: FileChange["kind"], at: Fresh): FileChange {
-  return { kind, path: at.diffPath, before: null, after: null, additions: 0, deletions: 0, diff: "", diffTruncated: false };
+  return {
+    kind,
+    path: at.diffPath,
+    before: null,
+    after: null,
+    additions: 0,
+    deletions: 0,
+    diff: "",
+    diffTruncated: false,
+  };
 }
 
 interface Side {
@@ -81,7 +92,13 @@ interface Diffable {
 }
 
 function diffed({ kind, path, from, before, after, lineChanges }: Diffable): FileChange {
-  const about = { kind, path, ...(from === undefined ? {} : { from }), before: before?.state ?? null, after: after?.state ?? null };
+  const about = {
+    kind,
+    path,
+    ...(from === undefined ? {} : { from }),
+    before: before?.state ?? null,
+    after: after?.state ?? null,
+  };
   const names = { before: from ?? path, after: path, mode: (after ?? before)?.state.mode ?? 0o644 };
   const same = before !== null && after !== null && before.state.version === after.state.version;
   if (!same && ((before && !before.model) || (after && !after.model))) {
@@ -91,8 +108,19 @@ function diffed({ kind, path, from, before, after, lineChanges }: Diffable): Fil
     return { ...about, additions: 0, deletions: 0, diff, diffTruncated: true };
   }
   const empty = parseText(new Uint8Array());
-  const diff = unifiedDiff(before && (before.model ?? empty), after && (after.model ?? empty), same ? [] : lineChanges, names);
-  return { ...about, additions: diff.additions, deletions: diff.deletions, diff: diff.text, diffTruncated: diff.truncated };
+  const diff = unifiedDiff(
+    before && (before.model ?? empty),
+    after && (after.model ?? empty),
+    same ? [] : lineChanges,
+    names,
+  );
+  return {
+    ...about,
+    additions: diff.additions,
+    deletions: diff.deletions,
+    diff: diff.text,
+    diffTruncated: diff.truncated,
+  };
 }
 
 async function modelOf(files: FileSystem, at: Fresh): Promise<TextModel | undefined> {

@@ -11,7 +11,11 @@ import type { RecoveredFile } from "./types.ts";
  * Takes every step of a decided commit from wherever it is to its end. What somebody else wrote since is left alone;
  * a file that was being written in place is written again, and what was found in it is kept.
  */
-export async function finish(files: FileSystem, journal: Journal, keepTorn: KeepTorn): Promise<readonly RecoveredFile[]> {
+export async function finish(
+  files: FileSystem,
+  journal: Journal,
+  keepTorn: KeepTorn,
+): Promise<readonly RecoveredFile[]> {
   const recovered: RecoveredFile[] = [];
   const moved = await movedFolders(files, journal.steps);
   for (const step of journal.steps) {
@@ -106,7 +110,9 @@ async function finishRename(files: FileSystem, step: Extract<Step, { kind: "rena
     if (isHere) await removeFile(files, from);
     return { path, state: "new" };
   }
-  const free = over ? (await contentOf(files, path, over, null)) === "old" : !there || (there.size === 0 && before.bytes > 0);
+  const free = over
+    ? (await contentOf(files, path, over, null)) === "old"
+    : !there || (there.size === 0 && before.bytes > 0);
   if (!isHere || !free) return { path, state: "left-alone" };
   await replace(files, from, path);
   return { path, state: "new" };

@@ -4,7 +4,16 @@ import type { Target } from "./access.ts";
 import type { TextCodec } from "./codec.ts";
 import type { FileStat, FileSystem } from "./file-system.ts";
 import type { Known } from "./journal.ts";
-import { codecFor, digestFile, type EncodingOf, readBytes, refuseKind, textFile, tooLarge, versionOf } from "./read-file.ts";
+import {
+  codecFor,
+  digestFile,
+  type EncodingOf,
+  readBytes,
+  refuseKind,
+  textFile,
+  tooLarge,
+  versionOf,
+} from "./read-file.ts";
 import { systemCode, toToolError } from "./system-error.ts";
 import { parseText } from "./text-model.ts";
 import type { TextFile } from "./types.ts";
@@ -37,7 +46,7 @@ export async function readFresh(options: FreshOptions, target: Target, diffPath:
   const { files, maxFileBytes, encodingOf } = options;
   const { path, shown, stat } = target;
   const readAt = Date.now();
-  if (!stat || stat.kind !== "file" || stat.size > maxFileBytes) {
+  if (stat?.kind !== "file" || stat.size > maxFileBytes) {
     return {
       target,
       diffPath,
@@ -64,7 +73,9 @@ export async function readFresh(options: FreshOptions, target: Target, diffPath:
     version ??= versionOf(found.bytes);
     return version;
   };
-  const codec = await codecFor(path, shown, found.bytes, encodingOf, true).catch((error: unknown) => toToolError(error, `read ${shown}`));
+  const codec = await codecFor(path, shown, found.bytes, encodingOf, true).catch((error: unknown) =>
+    toToolError(error, `read ${shown}`),
+  );
   let text: TextFile | undefined;
   return {
     target,
@@ -133,7 +144,9 @@ export class FreshFiles implements ReadonlyMap<string, TextFile | undefined> {
     return this.entries();
   }
 
-  forEach(use: (file: TextFile | undefined, path: string, map: ReadonlyMap<string, TextFile | undefined>) => void): void {
+  forEach(
+    use: (file: TextFile | undefined, path: string, map: ReadonlyMap<string, TextFile | undefined>) => void,
+  ): void {
     for (const [path, file] of this.entries()) use(file, path, this);
   }
 }

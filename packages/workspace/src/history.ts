@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import type { FileSystem } from "./file-system.ts";
 import { CommitFolder, type Journal } from "./journal.ts";
-import { absentAs } from "./small-file.ts";
+import { absentAs, namesIn } from "./small-file.ts";
 import type { CommitRecord } from "./types.ts";
 
 /** The commits that are done and kept, newest first. */
 export async function doneJournals(files: FileSystem, commits: string): Promise<readonly Journal[]> {
   const journals: Journal[] = [];
-  const ids = await absentAs([], () => files.readdir(commits));
+  const ids = await namesIn(files, commits);
   for (const id of [...ids].sort().reverse()) {
     const opened = await new CommitFolder(files, join(commits, id)).open();
     if (opened?.state === "done" && opened.journal) journals.push(opened.journal);
@@ -92,6 +92,6 @@ async function treeBytes(files: FileSystem, path: string): Promise<number> {
   const stat = await absentAs(undefined, () => files.lstat(path));
   if (stat?.kind !== "directory") return stat?.size ?? 0;
   let bytes = 0;
-  for (const name of await absentAs([], () => files.readdir(path))) bytes += await treeBytes(files, join(path, name));
+  for (const name of await namesIn(files, path)) bytes += await treeBytes(files, join(path, name));
   return bytes;
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { processStart } from "@toolhaft/core/node";
@@ -31,6 +32,25 @@ export async function livenessOf(holder: ProcessFacts, own: ProcessFacts): Promi
   const start = holder.pid === own.pid ? own.processStart : await startOf(holder.pid);
   if (start === null) return process.platform === "win32" && exists(holder.pid) ? "alive" : "dead";
   return holder.processStart === null || start === holder.processStart ? "alive" : "dead";
+}
+
+/** A process in the name of a file, so that its owner is known even where a crash left the file empty. */
+export function ownerName({ pid, processStart, host, pidNamespace }: ProcessFacts): string {
+  return `${pid}-${short(`${host}\0${pidNamespace}`)}-${short(processStart ?? "")}`;
+}
+
+/** Whether the process lives whose {@link ownerName} begins a name. */
+export async function livenessByName(name: string, own: ProcessFacts): Promise<Liveness> {
+  const [, digits, place, start] = /^(\d+)-([0-9a-f]{8})-([0-9a-f]{8})-/.exec(name) ?? [];
+  if (digits === undefined || place !== short(`${own.host}\0${own.pidNamespace}`)) return "unseen";
+  const pid = Number(digits);
+  const processStart = pid === own.pid ? own.processStart : await startOf(pid);
+  const same = processStart !== null && short(processStart) === start;
+  return livenessOf({ ...own, pid, processStart: same ? processStart : `not ${processStart}` }, own);
+}
+
+function short(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 8);
 }
 
 function exists(pid: number): boolean {

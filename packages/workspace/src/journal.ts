@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { FileChange, FileState } from "@toolhaft/core";
 import type { FileSystem } from "./file-system.ts";
 import { type Holder, isHolder } from "./holder.ts";
-import { absentAs, createFile, readSmall, removeFile } from "./small-file.ts";
+import { absentAs, createFile, namesIn, readSmall, removeFile } from "./small-file.ts";
 import type { LineChange } from "./splice.ts";
 
 /** A file as it was found: what it held, and which inode it was. */
@@ -108,7 +108,7 @@ export class CommitFolder {
   }
 
   async open(): Promise<Opened | undefined> {
-    const names = await absentAs([], () => this.#files.readdir(this.path));
+    const names = await namesIn(this.#files, this.path);
     const state = journalStates.find((name) => names.includes(`${name}.json`));
     if (state === undefined) return undefined;
     const text = await readSmall(this.#files, this.#file(state));
@@ -129,7 +129,7 @@ export class CommitFolder {
 
 /** Removes a folder with all it holds; links are removed, not followed. */
 export async function removeTree(files: FileSystem, path: string): Promise<void> {
-  for (const name of await absentAs([], () => files.readdir(path))) {
+  for (const name of await namesIn(files, path)) {
     const inner = join(path, name);
     const stat = await absentAs(undefined, () => files.lstat(inner));
     if (stat?.kind === "directory") await removeTree(files, inner);

@@ -2,8 +2,16 @@ import { createHash, randomUUID } from "node:crypto";
 import { basename, join } from "node:path";
 import { ToolError } from "@toolhaft/core";
 import type { FileSystem } from "./file-system.ts";
-import { type Holder, type Liveness, livenessOf, type ProcessFacts, parseHolder } from "./holder.ts";
-import { absentAs, createFile, readSmall, removeFile } from "./small-file.ts";
+import {
+  type Holder,
+  type Liveness,
+  livenessByName,
+  livenessOf,
+  ownerName,
+  type ProcessFacts,
+  parseHolder,
+} from "./holder.ts";
+import { absentAs, createFile, namesIn, readSmall, removeFile } from "./small-file.ts";
 import { cannotLink, systemCode } from "./system-error.ts";
 
 /** Held locks are touched this often. */
@@ -58,9 +66,8 @@ export class LockFolder {
     return join(this.path, `${key}.lock`);
   }
 
-  /** The token begins with pid and place, so that one whose file a crash left empty can be told dead as well. */
   async createToken(journal: string): Promise<Token> {
-    const token = `${this.#own.pid}-${placeOf(this.#own)}-${randomUUID()}`;
+    const token = `${ownerName(this.#own)}-${randomUUID()}`;
     const holder: Holder = { ...this.#own, token, journal };
     const path = join(this.path, `${token}.token`);
     await createFile(this.#files, path, JSON.stringify(holder), false);
@@ -96,15 +103,8 @@ export class LockFolder {
     if (text === undefined || !stat) return undefined;
     const holder = parseHolder(text);
     const ageMs = Math.max(0, Date.now() - Number(stat.mtimeNs / 1_000_000n));
-    const seen = holder ? await livenessOf(holder, this.#own) : await this.#livenessByName(path);
+    const seen = holder ? await livenessOf(holder, this.#own) : await livenessByName(basename(path), this.#own);
     return { path, holder, ageMs, liveness: seen === "unseen" && ageMs > STALE_MS ? "dead" : seen };
-  }
-
-  async #livenessByName(path: string): Promise<Liveness> {
-    const [, pid, place] = /^(\d+)-([0-9a-f]{8})-[0-9a-f-]+\.token$/.exec(basename(path)) ?? [];
-    if (pid === undefined || place !== placeOf(this.#own)) return "unseen";
-    const seen = await livenessOf({ ...this.#own, pid: Number(pid), processStart: null }, this.#own);
-    return seen === "dead" ? "dead" : "unseen";
   }
 
   async touch(token: Token, locks: readonly string[]): Promise<void> {
@@ -179,7 +179,7 @@ export class LockFolder {
 
   /** All lock, token and claim files. */
   async list(): Promise<readonly string[]> {
-    const names = await absentAs([], () => this.#files.readdir(this.path));
+    const names = await namesIn(this.#files, this.path);
     return names.filter((name) => /\.(lock|token|break)$/.test(name)).map((name) => join(this.path, name));
   }
 }
@@ -188,13 +188,7 @@ export interface Claim {
   release(): Promise<void>;
 }
 
-/** Short for host and pid namespace. */
-function placeOf({ host, pidNamespace }: ProcessFacts): string {
-  return createHash("sha256").update(`${host}\0${pidNamespace}`).digest("hex").slice(0, 8);
-}
-
 /** Stands for the token of a lock file that a crash left unreadable. */
 export function tornName(path: string): string {
   return `torn-${createHash("sha256").update(path).digest("hex").slice(0, 32)}`;
 }
-

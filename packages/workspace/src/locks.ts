@@ -147,7 +147,8 @@ class Wait {
 
   check(found: Found | undefined, shown = ""): void {
     refuseAborted(this.#caller);
-    if (this.#stop.signal.aborted || performance.now() - this.#started >= this.#timeoutMs) throw this.#timeout(found, shown);
+    if (this.#stop.signal.aborted || performance.now() - this.#started >= this.#timeoutMs)
+      throw this.#timeout(found, shown);
   }
 
   async pause(found: Found, shown: string): Promise<void> {

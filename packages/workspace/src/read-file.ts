@@ -84,7 +84,10 @@ export async function withFile<T>(
 }
 
 /** SHA-256 in hex, and the number of lines by the line model, of a file of any size. */
-export async function digestFile(files: FileSystem, path: string): Promise<{ version: string; lines: number; bytes: number }> {
+export async function digestFile(
+  files: FileSystem,
+  path: string,
+): Promise<{ version: string; lines: number; bytes: number }> {
   return withFile(files, path, path, async (file) => {
     const digest = new Digest();
     const buffer = Buffer.allocUnsafeSlow(CHUNK);
@@ -142,6 +145,11 @@ export async function codecFor(
   return label === undefined ? undefined : codecOf(label, shown, writing);
 }
 
-export function textFile(path: string, { bytes, stat }: FileBytes, codec: TextCodec | undefined, version = versionOf(bytes)): TextFile {
+export function textFile(
+  path: string,
+  { bytes, stat }: FileBytes,
+  codec: TextCodec | undefined,
+  version = versionOf(bytes),
+): TextFile {
   return { ...parseText(bytes, codec), path, version, mode: stat.mode };
 }

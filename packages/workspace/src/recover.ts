@@ -1,14 +1,14 @@
 import { dirname, join } from "node:path";
+import { copyFile } from "./copy-file.ts";
 import type { FileSystem } from "./file-system.ts";
 import { finish } from "./finish.ts";
-import { type Holder, livenessOf, type ProcessFacts } from "./holder.ts";
+import { type Holder, type Liveness, livenessByName, livenessOf, type ProcessFacts } from "./holder.ts";
 import { CommitFolder, type Journal, type Opened } from "./journal.ts";
-import { type Found, LockFolder, type Token, tornName } from "./lock-files.ts";
+import { type Found, type LockFolder, type Token, tornName } from "./lock-files.ts";
 import { rollBack, sweep } from "./rollback.ts";
-import { absentAs, removeFile } from "./small-file.ts";
+import { absentAs, namesIn, removeFile } from "./small-file.ts";
 import { contentOf } from "./state-of.ts";
 import type { RecoveredFile, Recovery } from "./types.ts";
-import { copyFile } from "./copy-file.ts";
 
 export interface RecoveryOptions {
   readonly files: FileSystem;
@@ -45,7 +45,7 @@ export class Recoverer {
     const { files, folder, own } = this.#options;
     const commits = join(stateDir, "commits");
     // Commits first: whose folder is there had its locks before.
-    const ids = await absentAs([], () => files.readdir(commits));
+    const ids = await namesIn(files, commits);
     const found = await this.#lookAtLocks(commits);
     const dead = new Map<string, Holder | undefined>();
     for (const { holder, liveness, path } of found) {
@@ -143,16 +143,16 @@ export class Recoverer {
   /** Staged files carry the pid of their process in the name. */
   async #sweepStaged(folder: string): Promise<void> {
     const { files, own } = this.#options;
-    for (const name of await absentAs([], () => files.readdir(folder))) {
-      if (await isAbandoned(files, join(folder, name), name, own)) await removeFile(files, join(folder, name));
+    for (const name of await namesIn(files, folder)) {
+      if (await isAbandoned(files, join(folder, name), await livenessByName(name, own)))
+        await removeFile(files, join(folder, name));
     }
   }
 }
 
-/** A staged file of a process elsewhere is given a day. */
-async function isAbandoned(files: FileSystem, path: string, name: string, own: ProcessFacts): Promise<boolean> {
-  const owner = parseStagedName(name, own);
-  if (owner && owner !== "elsewhere") return (await livenessOf(owner, own)) === "dead";
+/** A staged file of a process that cannot be seen is given a day. */
+async function isAbandoned(files: FileSystem, path: string, owner: Liveness): Promise<boolean> {
+  if (owner !== "unseen") return owner === "dead";
   const stat = await absentAs(undefined, () => files.stat(path));
   return stat !== undefined && Date.now() - Number(stat.mtimeNs / 1_000_000n) > 24 * 3_600_000;
 }
@@ -182,7 +182,11 @@ async function recoverJournal(
   }
   if (state === "staging") {
     const [step] = journal.steps;
-    if (journal.fast && step?.kind === "put" && (await contentOf(files, step.path, step.before, step.after)) === "new") {
+    if (
+      journal.fast &&
+      step?.kind === "put" &&
+      (await contentOf(files, step.path, step.before, step.after)) === "new"
+    ) {
       await folder.advance("staging", "done", journal.fsync);
       return { ...about, outcome: "finished", files: [{ path: step.path, state: "new" }] };
     }
@@ -190,7 +194,11 @@ async function recoverJournal(
     await folder.remove();
     return { ...about, outcome: "rolled-back", files: untouched(journal) };
   }
-  const { files: recovered, failed } = await rollBack(files, journal, keeper(files, join(dirname(dirname(folder.path)), "found", journal.id)));
+  const { files: recovered, failed } = await rollBack(
+    files,
+    journal,
+    keeper(files, join(dirname(dirname(folder.path)), "found", journal.id)),
+  );
   if (failed[0]) throw failed[0].error;
   await sweep(files, journal);
   await folder.remove();

@@ -1,5 +1,5 @@
-import { overwrite } from "./copy-file.ts";
 import { replace, syncParents } from "./apply.ts";
+import { overwrite } from "./copy-file.ts";
 import type { FileSystem } from "./file-system.ts";
 import type { Journal, Step } from "./journal.ts";
 import { absentAs, removeFile } from "./small-file.ts";
@@ -38,7 +38,12 @@ export async function rollBack(
   return { files: recovered.reverse(), failed };
 }
 
-async function undoStep(files: FileSystem, step: Step, fsync: boolean, keepTorn: KeepTorn | undefined): Promise<RecoveredFile> {
+async function undoStep(
+  files: FileSystem,
+  step: Step,
+  fsync: boolean,
+  keepTorn: KeepTorn | undefined,
+): Promise<RecoveredFile> {
   switch (step.kind) {
     case "put":
       return undoPut(files, step, fsync, keepTorn);
@@ -51,7 +56,8 @@ async function undoStep(files: FileSystem, step: Step, fsync: boolean, keepTorn:
       return undoRename(files, step);
     case "rename-folder": {
       const moved = await lookAt(files, step.path);
-      if (String(moved?.ino) === step.ino && !(await lookAt(files, step.from))) await replace(files, step.path, step.from);
+      if (String(moved?.ino) === step.ino && !(await lookAt(files, step.from)))
+        await replace(files, step.path, step.from);
       return { path: step.from, state: (await lookAt(files, step.from)) ? "old" : "left-alone" };
     }
   }
@@ -108,7 +114,10 @@ async function undoRename(files: FileSystem, step: Extract<Step, { kind: "rename
 }
 
 /** Whether a path is the empty file that reserves a name where hard links fail. */
-export async function isReservation(files: FileSystem, { path, temp, after }: Extract<Step, { kind: "put" }>): Promise<boolean> {
+export async function isReservation(
+  files: FileSystem,
+  { path, temp, after }: Extract<Step, { kind: "put" }>,
+): Promise<boolean> {
   const stat = await lookAt(files, path);
   return stat?.kind === "file" && stat.size === 0 && after.bytes > 0 && (await lookAt(files, temp)) !== undefined;
 }

@@ -75,3 +75,8 @@ export async function absentAs<T, U>(otherwise: U, use: () => Promise<T>): Promi
     throw error;
   }
 }
+
+/** The names in a folder; none where there is no folder. */
+export async function namesIn(files: FileSystem, path: string): Promise<readonly string[]> {
+  return (await absentAs(undefined, () => files.readdir(path))) ?? [];
+}

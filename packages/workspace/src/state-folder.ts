@@ -39,7 +39,9 @@ async function refuseLink(files: FileSystem, folder: string): Promise<void> {
 }
 
 function inTheWay(path: string): ToolError {
-  return new ToolError("denied", `${path} is not a folder and in the way of the state of these tools`, { hint: "remove it" });
+  return new ToolError("denied", `${path} is not a folder and in the way of the state of these tools`, {
+    hint: "remove it",
+  });
 }
 
 async function ignoreAll(files: FileSystem, folder: string): Promise<void> {

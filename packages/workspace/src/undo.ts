@@ -8,8 +8,8 @@ import { undoneIds } from "./history.ts";
 import type { Journal, JournalFile, Known } from "./journal.ts";
 import { digestFile } from "./read-file.ts";
 import { absentAs } from "./small-file.ts";
-import { changedError, lookAt } from "./state-of.ts";
 import type { LineChange } from "./splice.ts";
+import { changedError, lookAt } from "./state-of.ts";
 import type { Scope } from "./types.ts";
 
 /**
@@ -44,7 +44,9 @@ function redone(journals: readonly Journal[], journal: Journal): Journal {
 }
 
 function nothingToUndo(journals: readonly Journal[], id: string | undefined): ToolError {
-  const last = journals.slice(0, 5).map((journal) => `${journal.id} ${journal.files.map((file) => file.path).join(", ")}`);
+  const last = journals
+    .slice(0, 5)
+    .map((journal) => `${journal.id} ${journal.files.map((file) => file.path).join(", ")}`);
   const list = last.length > 0 ? `; the last commits are:\n${last.join("\n")}` : "; there are no commits";
   const what = id === undefined ? "this session has nothing to undo" : `no commit ${id} is kept`;
   return new ToolError("not_found", what + list, { hint: "name one of these commits", details: { last } });
@@ -93,11 +95,13 @@ async function reverse(
 ): Promise<readonly Draft[]> {
   if (file.folder) return reverseFolder(files, file, at, kept);
   const { path, from, before, after, backup, over } = file;
-  if (file.kind === "create") return [{ kind: "delete", at: at(path), before: await unchanged(at(path), after?.version) }];
+  if (file.kind === "create")
+    return [{ kind: "delete", at: at(path), before: await unchanged(at(path), after?.version) }];
   if (file.kind === "move" && from !== undefined) {
     const old = absent(at(from));
     const known = await unchanged(at(path), after?.version);
-    if (!over && !backup) return [{ kind: "move", from: at(path), to: old, before: known, over: null, edited: undefined }];
+    if (!over && !backup)
+      return [{ kind: "move", from: at(path), to: old, before: known, over: null, edited: undefined }];
     const body: NewBody =
       backup && before
         ? await restored(files, backup, before, [])
@@ -105,14 +109,31 @@ async function reverse(
     const put: Draft = { kind: "write", at: old, before: null, ...body, lineChanges: added(body.after.lines) };
     if (!over) return [put, { kind: "delete", at: at(path), before: known }];
     const swap = [{ oldStart: 1, oldLines: known.lines, newStart: 1, newLines: over.state.lines }];
-    return [put, { kind: "write", at: at(path), before: known, ...(await restored(files, over.backup, over.state, swap)) }];
+    return [
+      put,
+      { kind: "write", at: at(path), before: known, ...(await restored(files, over.backup, over.state, swap)) },
+    ];
   }
   if (!before || !backup) throw new ToolError("internal", `the journal holds no old content of ${path}`);
   if (file.kind === "delete") {
-    return [{ kind: "write", at: absent(at(path)), before: null, ...(await restored(files, backup, before, added(before.lines))) }];
+    return [
+      {
+        kind: "write",
+        at: absent(at(path)),
+        before: null,
+        ...(await restored(files, backup, before, added(before.lines))),
+      },
+    ];
   }
   const known = await unchanged(at(path), after?.version);
-  return [{ kind: "write", at: at(path), before: known, ...(await restored(files, backup, before, inverse(file.lineChanges))) }];
+  return [
+    {
+      kind: "write",
+      at: at(path),
+      before: known,
+      ...(await restored(files, backup, before, inverse(file.lineChanges))),
+    },
+  ];
 }
 
 async function reverseFolder(
@@ -134,13 +155,18 @@ async function reverseFolder(
 }
 
 async function unchanged(at: Fresh, version: string | undefined): Promise<Known> {
-  if (at.stat?.kind !== "file") throw new ToolError("conflict", `${at.target.shown} is gone since that commit; nothing was restored`);
+  if (at.stat?.kind !== "file")
+    throw new ToolError("conflict", `${at.target.shown} is gone since that commit; nothing was restored`);
   const known = await at.known();
   if (known.version !== version) {
-    throw new ToolError("conflict", `${at.target.shown} changed since that commit: it left ${version}, now it is ${known.version}; nothing was restored`, {
-      hint: "undo the later change first, or edit the file",
-      details: { path: at.target.path, expected: version, found: known.version },
-    });
+    throw new ToolError(
+      "conflict",
+      `${at.target.shown} changed since that commit: it left ${version}, now it is ${known.version}; nothing was restored`,
+      {
+        hint: "undo the later change first, or edit the file",
+        details: { path: at.target.path, expected: version, found: known.version },
+      },
+    );
   }
   refuseReadOnly(known.mode, at.target.shown);
   return known;

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { systemClock, ToolError } from "@toolhaft/core";
@@ -8,7 +8,7 @@ import { draftChanges } from "./draft.ts";
 import type { FileSystem } from "./file-system.ts";
 import { FreshFiles } from "./fresh.ts";
 import { doneJournals, Pruner, recordOf, undoneIds } from "./history.ts";
-import { ownFacts } from "./holder.ts";
+import { ownerName, ownFacts } from "./holder.ts";
 import { LockFolder } from "./lock-files.ts";
 import { Locks, refuseAborted } from "./locks.ts";
 import { nodeFileSystem } from "./node-file-system.ts";
@@ -123,7 +123,9 @@ class FolderWorkspace implements Workspace {
             maxFileBytes: this.#maxFileBytes,
             newMode: 0o666 & ~this.#files.umask(),
             kept: [this.#root, this.#stateDir],
-            find: (path) => fresh.get(path) ?? [...fresh.values()].find(({ target }) => target.path === path || target.given === path),
+            find: (path) =>
+              fresh.get(path) ??
+              [...fresh.values()].find(({ target }) => target.path === path || target.given === path),
             sourceOf: (staged) => this.#staged.sourceOf(staged),
           });
           return { drafts, result };
@@ -147,10 +149,8 @@ class FolderWorkspace implements Workspace {
     return this.#run(async () => {
       refuseAborted(scope.signal);
       await this.#ensureRecovered();
-      const own = await ownFacts();
       const folder = await ensureStateFolder(this.#files, this.#stateDir, "staged");
-      const start = createHash("sha256").update(own.processStart ?? "").digest("hex").slice(0, 12);
-      return this.#staged.create(folder, `${own.pid}-${start}-${randomUUID()}`);
+      return this.#staged.create(folder, `${ownerName(await ownFacts())}-${randomUUID()}`);
     });
   }
 
@@ -216,9 +216,11 @@ class FolderWorkspace implements Workspace {
   }
 
   async #readNow(target: Target): Promise<TextFile> {
-    const found = await readBytes(this.#files, target.path, target.shown, this.#maxFileBytes).catch((error: unknown) => {
-      throw toToolError(error, `read ${target.shown}`);
-    });
+    const found = await readBytes(this.#files, target.path, target.shown, this.#maxFileBytes).catch(
+      (error: unknown) => {
+        throw toToolError(error, `read ${target.shown}`);
+      },
+    );
     const encodingOf = this.#options.encodingOf?.bind(this.#options);
     return textFile(target.path, found, await codecFor(target.path, target.shown, found.bytes, encodingOf, false));
   }
@@ -246,7 +248,11 @@ class FolderWorkspace implements Workspace {
     const files = this.#files;
     const own = await ownFacts();
     const uid = process.getuid?.() ?? "user";
-    const folder = new LockFolder(files, resolve(this.#options.lockDir ?? join(tmpdir(), `toolhaft-locks-${uid}`)), own);
+    const folder = new LockFolder(
+      files,
+      resolve(this.#options.lockDir ?? join(tmpdir(), `toolhaft-locks-${uid}`)),
+      own,
+    );
     const recoverer = new Recoverer({ files, own, folder });
     const locks = new Locks({
       folder,
@@ -289,7 +295,9 @@ class FolderWorkspace implements Workspace {
 
   async #recover(): Promise<readonly Recovery[]> {
     const { recoverer, folder } = await this.#open();
-    const recoveries = await recoverer.recoverAll(this.#stateDir, () => folder.createToken(join(this.#commits, "recovering")));
+    const recoveries = await recoverer.recoverAll(this.#stateDir, () =>
+      folder.createToken(join(this.#commits, "recovering")),
+    );
     this.#untold.push(...recoveries);
     return recoveries;
   }
