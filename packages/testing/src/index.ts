@@ -1,5 +1,3 @@
-export { contextFor } from "./context-for.ts";
-export { type FakeClock, fakeClock } from "./fake-clock.ts";
 export {
   type Bench,
   type BenchFile,
@@ -14,6 +12,8 @@ export {
   type Timing,
   type Work,
 } from "./bench.ts";
+export { contextFor } from "./context-for.ts";
+export { type FakeClock, fakeClock } from "./fake-clock.ts";
 export { long, runs } from "./long.ts";
 export {
   changedPaths,
