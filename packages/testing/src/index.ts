@@ -1,3 +1,17 @@
+export {
+  type Bench,
+  type BenchFile,
+  type BenchReport,
+  type BenchRow,
+  type BenchTable,
+  type Comparison,
+  defineBench,
+  type Figure,
+  meets,
+  type Target,
+  type Timing,
+  type Work,
+} from "./bench.ts";
 export { contextFor } from "./context-for.ts";
 export { arbitraryOf } from "./contract/arbitrary.ts";
 export type { Input, InvalidFixture, MakeTools, Setting, ToolFixtures, ValidFixture } from "./contract/fixtures.ts";
