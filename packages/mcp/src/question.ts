@@ -28,7 +28,7 @@ export function questionFor(asked: Asked): Question {
 /** Reads an answer that came over the wire. Whatever is not a clear yes is a no. */
 export function decisionFrom(answer: QuestionAnswer | undefined, question: Question): Decision {
   const content = answer?.content ?? {};
-  const offered = question.requestedSchema.properties.decision?.enum ?? [];
+  const offered = question.requestedSchema.properties.decision.enum;
   if (answer?.action === "accept" && typeof content.decision === "string" && offered.includes(content.decision)) {
     if (content.decision === once) return { allow: true };
     if (content.decision === session) return { allow: true, remember: "session" };

@@ -66,6 +66,7 @@ export type McpContent =
   | { type: "resource_link"; uri: string; name: string; mimeType: string; size: number };
 
 export interface McpCallResult {
+  [key: string]: unknown;
   content: McpContent[];
   structuredContent?: Record<string, unknown>;
   isError?: true;
@@ -79,8 +80,12 @@ export interface Question {
 }
 
 export interface QuestionSchema {
+  [key: string]: unknown;
   type: "object";
-  properties: Record<string, { type: "string"; title: string; description?: string; enum?: string[] }>;
+  properties: {
+    decision: { type: "string"; title: string; enum: string[] };
+    feedback: { type: "string"; title: string; description: string };
+  };
   required: string[];
 }
 
