@@ -54,14 +54,20 @@ interface CallOptions {
  */
 export function toAiSdk(source: ToolSource, options: AiSdkOptions = {}): AiSdkTools {
   const hostAsks = options.approval === undefined ? hasApproval() : options.approval === "host";
-  if (hostAsks && !hasApproval()) throw new TypeError('this version of "ai" has no approval of its own: take approval "policy", or "ai" 6 or newer');
+  if (hostAsks && !hasApproval())
+    throw new TypeError('this version of "ai" has no approval of its own: take approval "policy", or "ai" 6 or newer');
   const contextOf = contextMaker(options);
   const approvals = createHostApprovals();
 
   const initOf = ({ toolCallId, abortSignal, ...host }: CallOptions) =>
     contextOf({ callId: toolCallId, context: host.experimental_context ?? host.context }, abortSignal);
 
-  const run = async (tool: AnyTool, input: unknown, call: CallOptions, onProgress?: (update: AiSdkProgress) => void): Promise<ToolResult> => {
+  const run = async (
+    tool: AnyTool,
+    input: unknown,
+    call: CallOptions,
+    onProgress?: (update: AiSdkProgress) => void,
+  ): Promise<ToolResult> => {
     const init = initOf(call);
     const asker = hostAsks ? approvals.asker(tool, call.toolCallId, input, init.asker) : init.asker;
     const { progress } = init;
@@ -85,13 +91,17 @@ export function toAiSdk(source: ToolSource, options: AiSdkOptions = {}): AiSdkTo
       {
         title: tool.title,
         description: tool.description,
-        inputSchema: ai.jsonSchema<unknown>(toJsonSchema(tool, "mcp"), options.hostValidation ? { validate: (value) => validate(tool, value) } : {}),
+        inputSchema: ai.jsonSchema<unknown>(
+          toJsonSchema(tool, "mcp"),
+          options.hostValidation ? { validate: (value) => validate(tool, value) } : {},
+        ),
         ...(tool.examples.length > 0 && { inputExamples: tool.examples.map(({ input }) => ({ input })) }),
         execute: options.stream
           ? (input: unknown, call: CallOptions) => streamed((onProgress) => run(tool, input, call, onProgress))
           : (input: unknown, call: CallOptions) => run(tool, input, call),
         ...(hostAsks && {
-          needsApproval: (input: unknown, call: CallOptions) => approvals.needed(tool, call.toolCallId, input, initOf(call)),
+          needsApproval: (input: unknown, call: CallOptions) =>
+            approvals.needed(tool, call.toolCallId, input, initOf(call)),
         }),
         toModelOutput: modelOutput,
       },
@@ -111,7 +121,9 @@ function validate(tool: AnyTool, value: unknown): { success: true; value: unknow
 }
 
 /** Yields progress as it comes, then the result. */
-async function* streamed(run: (onProgress: (update: AiSdkProgress) => void) => Promise<ToolResult>): AsyncGenerator<AiSdkProgress | ToolResult> {
+async function* streamed(
+  run: (onProgress: (update: AiSdkProgress) => void) => Promise<ToolResult>,
+): AsyncGenerator<AiSdkProgress | ToolResult> {
   const updates: AiSdkProgress[] = [];
   let wake = () => undefined as void;
   let settled = false;
@@ -150,7 +162,9 @@ function modelOutput(given: unknown): never {
     mediaType: image.mimeType,
   });
   const made: ModelOutput =
-    images.length === 0 ? { type: "text", value: output.text } : { type: "content", value: [{ type: "text", text: output.text }, ...images.map(part)] };
+    images.length === 0
+      ? { type: "text", value: output.text }
+      : { type: "content", value: [{ type: "text", text: output.text }, ...images.map(part)] };
   return made as never;
 }
 

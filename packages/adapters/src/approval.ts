@@ -1,4 +1,13 @@
-import { type AnyTool, type Asker, type ContextInit, createContext, createPolicy, defaultPolicy, type Policy, type Verdict } from "@toolhaft/core";
+import {
+  type AnyTool,
+  type Asker,
+  type ContextInit,
+  createContext,
+  createPolicy,
+  defaultPolicy,
+  type Policy,
+  type Verdict,
+} from "@toolhaft/core";
 
 /** Permissions that a person has granted through the host, by call id and exact input. */
 export interface HostApprovals {
@@ -46,9 +55,14 @@ function questionsOf(tool: AnyTool, raw: unknown, init: ContextInit): ReadonlySe
   const whole = policy.check({ tool: tool.name, agent: context.agent });
   if (whole.effect === "deny") return new Set();
   const effects = tool.effects(parsed.input, context);
-  const verdicts = effects.map((effect) => ({ effect, verdict: verdictOf(policy, tool, context.agent, effect.permission, effect.resource) }));
+  const verdicts = effects.map((effect) => ({
+    effect,
+    verdict: verdictOf(policy, tool, context.agent, effect.permission, effect.resource),
+  }));
   if (verdicts.some(({ verdict }) => verdict.effect === "deny")) return new Set();
-  const asked = verdicts.filter(({ verdict }) => verdict.effect === "ask").map(({ effect }) => effectKey(effect.permission, effect.resource));
+  const asked = verdicts
+    .filter(({ verdict }) => verdict.effect === "ask")
+    .map(({ effect }) => effectKey(effect.permission, effect.resource));
   // Core asks for the tool as a whole only when none of its effects was asked for.
   return new Set(whole.effect === "ask" && asked.length === 0 ? [effectKey("tool.call", tool.name)] : asked);
 }

@@ -1,4 +1,13 @@
-import { type AnyTool, type ContextInit, createContext, type Family, fitName, type ProgressUpdate, type ToolContext, type Toolset } from "@toolhaft/core";
+import {
+  type AnyTool,
+  type ContextInit,
+  createContext,
+  type Family,
+  fitName,
+  type ProgressUpdate,
+  type ToolContext,
+  type Toolset,
+} from "@toolhaft/core";
 
 /** What every `to<Host>` takes. */
 export interface AdapterOptions {
@@ -43,12 +52,15 @@ export function namedTools(source: ToolSource, options: AdapterOptions, maxLengt
   const visible = tools.filter((tool) => context?.policy?.visible(tool, context.agent ?? "main") ?? true);
   const named = visible.map((tool) => ({ name: fitName("", tool.name, maxLength), tool }));
   const names = new Set(named.map(({ name }) => name));
-  if (names.size < named.length) throw new TypeError("two tools have one name: put them through toolset(), which says which");
+  if (names.size < named.length)
+    throw new TypeError("two tools have one name: put them through toolset(), which says which");
   return named;
 }
 
 /** Makes the context of each call from what the options and the host say. */
-export function contextMaker(options: AdapterOptions): (call: HostCall, signal: AbortSignal | undefined) => ContextInit {
+export function contextMaker(
+  options: AdapterOptions,
+): (call: HostCall, signal: AbortSignal | undefined) => ContextInit {
   let shared: ToolContext | undefined;
   const base = (call: HostCall): ContextInit => {
     if (typeof options.context === "function") return options.context(call);

@@ -112,7 +112,9 @@ function answerOf(responses: Record<string, unknown> | undefined): QuestionAnswe
 }
 
 function contentsOf({ uri, mimeType, text, blob, _meta }: Awaited<ReturnType<McpHandlers["readResource"]>>) {
-  return blob === undefined ? { uri, mimeType, text: text ?? "", ..._meta && { _meta } } : { uri, mimeType, blob, ..._meta && { _meta } };
+  return blob === undefined
+    ? { uri, mimeType, text: text ?? "", ...(_meta && { _meta }) }
+    : { uri, mimeType, blob, ...(_meta && { _meta }) };
 }
 
 /** Our faults in the SDK's own kind of error. */

@@ -18,7 +18,11 @@ export function questionFor(asked: Asked): Question {
       type: "object",
       properties: {
         decision: { type: "string", title: "Decision", enum: answers },
-        feedback: { type: "string", title: "Feedback", description: "What the model should do instead; used with a no." },
+        feedback: {
+          type: "string",
+          title: "Feedback",
+          description: "What the model should do instead; used with a no.",
+        },
       },
       required: ["decision"],
     },

@@ -52,7 +52,13 @@ export interface McpTool {
   description: string;
   inputSchema: McpObjectSchema;
   outputSchema?: McpObjectSchema;
-  annotations: { title: string; readOnlyHint: boolean; destructiveHint: boolean; idempotentHint: boolean; openWorldHint: boolean };
+  annotations: {
+    title: string;
+    readOnlyHint: boolean;
+    destructiveHint: boolean;
+    idempotentHint: boolean;
+    openWorldHint: boolean;
+  };
 }
 
 export interface McpObjectSchema {
@@ -127,7 +133,9 @@ export interface ProgressParams {
   message?: string;
 }
 
-export type CallReply = { kind: "result"; result: McpCallResult } | { kind: "question"; state: string; question: Question };
+export type CallReply =
+  | { kind: "result"; result: McpCallResult }
+  | { kind: "question"; state: string; question: Question };
 
 export interface ResourceContents {
   uri: string;
@@ -157,7 +165,10 @@ export interface McpHandlers {
   readonly version: string;
   readonly instructions: string | undefined;
   readonly askTimeoutMs: number;
-  list(request: { cursor?: string | undefined; client?: string | undefined }): Promise<{ tools: McpTool[]; nextCursor?: string }>;
+  list(request: {
+    cursor?: string | undefined;
+    client?: string | undefined;
+  }): Promise<{ tools: McpTool[]; nextCursor?: string }>;
   call(request: CallRequest): Promise<CallReply>;
   listResources(): { uri: string; name: string; mimeType: string; size: number }[];
   readResource(uri: string): Promise<ResourceContents>;

@@ -41,7 +41,9 @@ export interface CallAnswer {
 }
 
 export interface TestClient {
-  list(): Promise<{ name: string; inputSchema: unknown; outputSchema?: unknown; annotations?: unknown; title?: string }[]>;
+  list(): Promise<
+    { name: string; inputSchema: unknown; outputSchema?: unknown; annotations?: unknown; title?: string | undefined }[]
+  >;
   call(name: string, input: Record<string, unknown>, options?: CallOptions): Promise<CallAnswer>;
   read(uri: string): Promise<{ text?: unknown; blob?: unknown; mimeType?: unknown }>;
   /** Progress notifications as they came over the wire, whatever their token. */
@@ -72,7 +74,11 @@ export function serverCommand(options: ClientOptions) {
     args: ["--import", loader, fixtureServer, JSON.stringify(options.server ?? {})],
     stderr: "pipe" as const,
     ...(options.cwd !== undefined && { cwd: options.cwd }),
-    env: { ...(process.env.PATH !== undefined && { PATH: process.env.PATH }), HOME: process.env.HOME ?? "/", ...options.env },
+    env: {
+      ...(process.env.PATH !== undefined && { PATH: process.env.PATH }),
+      HOME: process.env.HOME ?? "/",
+      ...options.env,
+    },
   };
 }
 
@@ -83,8 +89,12 @@ export function connect(kind: ClientKind, options: ClientOptions = {}): Promise<
 async function connectV1(options: ClientOptions): Promise<TestClient> {
   const { elicit, roots } = options;
   const transport = new StdioV1(serverCommand(options));
-  const client = new ClientV1({ name: options.name ?? "test-client", version: "1.0.0" }, { capabilities: capabilities(options) });
-  if (elicit) client.setRequestHandler(ElicitRequestSchema, async ({ params }) => ({ ...(await elicit(params.message)) }));
+  const client = new ClientV1(
+    { name: options.name ?? "test-client", version: "1.0.0" },
+    { capabilities: capabilities(options) },
+  );
+  if (elicit)
+    client.setRequestHandler(ElicitRequestSchema, async ({ params }) => ({ ...(await elicit(params.message)) }));
   if (roots) client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: roots().map((uri) => ({ uri })) }));
   const seen = collect(transport);
   client.onerror = ({ message }) => void seen.errors.push(message);
@@ -115,9 +125,13 @@ async function connectV2(kind: ClientKind, options: ClientOptions): Promise<Test
   const transport = new StdioV2(serverCommand(options));
   const client = new ClientV2(
     { name: options.name ?? "test-client", version: "1.0.0" },
-    { capabilities: capabilities(options), versionNegotiation: { mode: kind === "v2 in 2026" ? { pin: "2026-07-28" } : "legacy" } },
+    {
+      capabilities: capabilities(options),
+      versionNegotiation: { mode: kind === "v2 in 2026" ? { pin: "2026-07-28" } : "legacy" },
+    },
   );
-  if (elicit) client.setRequestHandler("elicitation/create", async ({ params }) => ({ ...(await elicit(params.message)) }));
+  if (elicit)
+    client.setRequestHandler("elicitation/create", async ({ params }) => ({ ...(await elicit(params.message)) }));
   if (roots) client.setRequestHandler("roots/list", () => ({ roots: roots().map((uri) => ({ uri })) }));
   const seen = collect(transport);
   client.onerror = ({ message }) => void seen.errors.push(message);
