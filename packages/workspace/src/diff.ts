@@ -35,15 +35,18 @@ const NO_NEWLINE = "\n\\ No newline at end of file\n";
  * `null` stands for a file that does not exist. A rename is told by two different names.
  */
 export function unifiedDiff(
-  before: TextModel | null,
-  after: TextModel | null,
+  beforeText: TextModel | null,
+  afterText: TextModel | null,
   changes: readonly LineChange[],
   names: DiffNames,
   options: DiffOptions = {},
 ): UnifiedDiff {
+  const before = withoutLineless(beforeText);
+  const after = withoutLineless(afterText);
   const maxBytes = options.maxBytes ?? 65_536;
   const writer = new DiffWriter(before, after);
-  const edits = trimmedChanges(before, after, changes);
+  const same = before === beforeText && after === afterText;
+  const edits = trimmedChanges(before, after, same ? changes : [wholeChange(before, after)]);
   const header = headerOf(before, after, edits.length > 0, names);
   writer.add(Buffer.from(header));
   let truncated = false;
@@ -75,12 +78,22 @@ export function trimmedChanges(
   changes: readonly LineChange[],
 ): readonly LineChange[] {
   if (!before || !after) {
-    const whole = { oldStart: 1, oldLines: before?.lineCount ?? 0, newStart: 1, newLines: after?.lineCount ?? 0 };
+    const whole = wholeChange(before, after);
     return whole.oldLines + whole.newLines > 0 ? [whole] : [];
   }
   return joinNeighbours(withEnds(before, after, changes))
     .map((change) => trim(before, after, change))
     .filter(({ oldLines, newLines }) => oldLines + newLines > 0);
+}
+
+function wholeChange(before: TextModel | null, after: TextModel | null): LineChange {
+  return { oldStart: 1, oldLines: before?.lineCount ?? 0, newStart: 1, newLines: after?.lineCount ?? 0 };
+}
+
+/** A byte order mark alone is no line of ours, but one of three bytes for whoever applies the diff. */
+function withoutLineless(text: TextModel | null): TextModel | null {
+  if (!text?.bom || text.lineCount > 0) return text;
+  return { ...text, bom: false, lineCount: 1, line: () => ({ start: 0, end: 3, next: 3 }) };
 }
 
 /** Runs of unchanged lines whose number the changes moved, as inclusive ranges. */
@@ -207,18 +220,21 @@ function onDisk(text: TextModel, n: number): Line {
 }
 
 function headerOf(before: TextModel | null, after: TextModel | null, hunks: boolean, names: DiffNames): string {
-  const from = quoted(`a/${relative(names.before)}`);
-  const to = quoted(`b/${relative(names.after)}`);
-  const mode = (0o100000 | ((names.mode ?? 0o644) & 0o111 ? 0o755 : 0o644)).toString(8);
+  const from = relative(after && !before ? names.after : names.before);
+  const to = relative(before && !after ? names.before : names.after);
   const lines: string[] = [];
-  if (!before) lines.push(`diff --git ${to.replace("b/", "a/")} ${to}`, `new file mode ${mode}`);
-  else if (!after) lines.push(`diff --git ${from} ${from.replace("a/", "b/")}`, `deleted file mode ${mode}`);
-  else if (names.before !== names.after) {
-    lines.push(`diff --git ${from} ${to}`);
-    lines.push(`rename from ${quoted(relative(names.before))}`, `rename to ${quoted(relative(names.after))}`);
+  if (!before || !after || from !== to) {
+    // Quoted also where only a space asks for it: GNU patch finds no two names in the line otherwise.
+    const force = /\s/.test(from + to);
+    lines.push(`diff --git ${quoted(`a/${from}`, force)} ${quoted(`b/${to}`, force)}`);
+    const mode = (names.mode ?? 0o644) & 0o111 ? "100755" : "100644";
+    if (!before) lines.push(`new file mode ${mode}`);
+    else if (!after) lines.push(`deleted file mode ${mode}`);
+    else lines.push(`rename from ${quoted(from)}`, `rename to ${quoted(to)}`);
   }
   if (hunks) {
-    lines.push(before ? `--- ${tabbed(from)}` : "--- /dev/null", after ? `+++ ${tabbed(to)}` : "+++ /dev/null");
+    lines.push(before ? `--- ${tabbed(quoted(`a/${from}`))}` : "--- /dev/null");
+    lines.push(after ? `+++ ${tabbed(quoted(`b/${to}`))}` : "+++ /dev/null");
   }
   return lines.map((line) => `${line}\n`).join("");
 }
@@ -245,8 +261,8 @@ const escapes: Readonly<Record<string, string>> = {
 };
 
 /** A name as git quotes it: C escapes, and octal ones for every byte that is not ASCII. */
-function quoted(name: string): string {
-  if (!/[^ !#-[\]-~]/.test(name)) return name;
+function quoted(name: string, force = false): string {
+  if (!force && !/[^ !#-[\]-~]/.test(name)) return name;
   let text = "";
   for (const byte of Buffer.from(name, "utf8")) {
     const character = String.fromCharCode(byte);

@@ -1,4 +1,4 @@
-import { asBuffer, lineAt, parseText, type TextModel } from "./text-model.ts";
+import { asBuffer, lineAt, type TextModel } from "./text-model.ts";
 
 /** Lines to take out and to put in, addressed by the lines of the text as it was. */
 export interface LineSplice {
@@ -55,7 +55,24 @@ export function spliceLines(text: TextModel, splices: readonly LineSplice[]): Sp
     copied = splice.at + splice.remove - 1;
   }
   writer.copyLines(copied + 1, text.lineCount);
-  return { bytes: writer.finish(), changes };
+  const bytes = writer.finish();
+  const last = writer.lines;
+  const blankEnd = bytes.length === (text.bom ? 3 : 0) || bytes.at(-1) === 10;
+  const vanished = blankEnd && last > 0 && text.lineCount > 0 && !text.finalNewline;
+  return { bytes, changes: vanished ? withoutLastLine(changes, last) : changes };
+}
+
+/** A blank last line of a text without final newline is no line: nothing of it is left in the bytes. */
+function withoutLastLine(changes: readonly LineChange[], last: number): readonly LineChange[] {
+  const inserted = changes.findLastIndex(({ newStart, newLines }) => newLines > 0 && newStart + newLines - 1 === last);
+  const first = inserted >= 0 ? inserted : changes.findIndex(({ newStart }) => newStart === last + 1);
+  return changes.map((change, index) => {
+    if (index < first) return change;
+    if (index > first) return { ...change, newStart: change.newStart - 1 };
+    if (inserted >= 0) return { ...change, newLines: change.newLines - 1 };
+    const { oldStart, oldLines, newStart, newLines } = change;
+    return { oldStart: oldStart - 1, oldLines: oldLines + 1, newStart: newStart - 1, newLines };
+  });
 }
 
 function checkSplices(text: TextModel, ordered: readonly LineSplice[]): void {
@@ -197,11 +214,17 @@ function changedLines(text: TextModel, ordered: readonly ByteEdit[]): readonly L
     const block = newBytesOf(text, first, last, edits);
     const kept = lastLineKept(text, last, edits, block) ? 1 : 0;
     const oldLines = Math.max(0, last - first + 1 - kept);
-    const newLines = parseText(block).lineCount - kept;
+    const newLines = lineCountOf(block) - kept;
     changes.push({ oldStart: first, oldLines, newStart: first + shift, newLines });
     shift += newLines - oldLines;
   }
   return changes;
+}
+
+function lineCountOf(bytes: Buffer): number {
+  let lines = 0;
+  for (let at = 0; at < bytes.length; lines++) at = bytes.indexOf(10, at) + 1 || bytes.length + 1;
+  return lines;
 }
 
 /** Whether the edits end where line `last` starts and leave it a line of its own. */
