@@ -1,4 +1,5 @@
-import { lstat, mkdir, open, readdir, type stat, unlink, writeFile } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { lstat, mkdir, open, readdir, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Spill } from "../middleware/result-cap.ts";
 import { isErrno } from "./errno.ts";
