@@ -8,7 +8,7 @@ export interface AnchoredLine {
   /** The line, or its first `maxLineChars` code points. */
   readonly text: string;
   /** How many code points are not shown. */
-  readonly hiddenChars?: number;
+  readonly hiddenChars?: number | undefined;
 }
 
 export interface AnnotateOptions {
@@ -76,7 +76,7 @@ export function shownText(file: TextModel, line: number, max: number): string {
 }
 
 /** A text followed by how much of it is hidden. */
-export function withHidden({ text, hiddenChars }: { readonly text: string; readonly hiddenChars?: number }): string {
+export function withHidden({ text, hiddenChars }: Pick<AnchoredLine, "text" | "hiddenChars">): string {
   return hiddenChars === undefined ? text : `${text}…[+${hiddenChars} chars]`;
 }
 

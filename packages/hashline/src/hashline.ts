@@ -1,0 +1,31 @@
+import type { Family } from "@toolhaft/core";
+import { Editor } from "./editor.ts";
+import { type HashlineOptions, settingsOf } from "./options.ts";
+import { editTool } from "./tools/edit.ts";
+import { readTool } from "./tools/read.ts";
+
+/** The tools `hashline_read`, `hashline_edit`, `edit_file`, `apply_patch` and `undo_edit`. */
+export interface Hashline extends Family {
+  readonly name: "hashline";
+}
+
+/**
+ * The family of file tools. Opens nothing; the first call does.
+ *
+ * @throws RangeError for limits that are no positive integers
+ *
+ * @example
+ * await using hashline = createHashline();
+ * const [read] = hashline.tools;
+ * const reply = await read?.call({ filePath: "src/app.ts" }, { directory: process.cwd() });
+ */
+export function createHashline(options: HashlineOptions = {}): Hashline {
+  const editor = new Editor(options, settingsOf(options));
+  const close = (): Promise<void> => editor.close();
+  return {
+    name: "hashline",
+    tools: [readTool(editor), editTool(editor)],
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
