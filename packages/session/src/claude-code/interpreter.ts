@@ -168,7 +168,9 @@ function realModel(model: unknown): string | null {
 function noticeContent(line: JsonRecord): Content[] {
   const said = text(line.content) ?? text(object(line.attachment)?.content) ?? text(object(line.attachment)?.prompt);
   if (said !== undefined) return [{ kind: "text", text: said }];
-  return [{ kind: "other", text: `[${text(object(line.attachment)?.type) ?? text(line.subtype) ?? String(line.type)}]` }];
+  return [
+    { kind: "other", text: `[${text(object(line.attachment)?.type) ?? text(line.subtype) ?? String(line.type)}]` },
+  ];
 }
 
 function kindOf(line: JsonRecord, content: readonly Content[]): MessageKind {
@@ -226,6 +228,7 @@ function claudeUsage(usage: JsonRecord): Usage {
     outputTokens: count(usage.output_tokens),
     reasoningTokens: count(object(usage.output_tokens_details)?.thinking_tokens),
     cacheReadTokens: count(usage.cache_read_input_tokens),
-    cacheWriteTokens: typeof usage.cache_creation_input_tokens === "number" ? count(usage.cache_creation_input_tokens) : split,
+    cacheWriteTokens:
+      typeof usage.cache_creation_input_tokens === "number" ? count(usage.cache_creation_input_tokens) : split,
   };
 }

@@ -82,7 +82,9 @@ export class TodoTracker {
       return undefined;
     }
     if (!Array.isArray(attachment.content)) return undefined;
-    this.#tasks = objects(attachment.content).flatMap((task) => savedTask({ ...task, text: task.subject ?? task.content }) ?? []);
+    this.#tasks = objects(attachment.content).flatMap(
+      (task) => savedTask({ ...task, text: task.subject ?? task.content }) ?? [],
+    );
     return todosOf(attachment.content, ["subject", "content"]);
   }
 
