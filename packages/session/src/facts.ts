@@ -65,7 +65,6 @@ export type Fact = { session?: string } & (
       model: string | null;
       provider: string | null;
       inherited: boolean;
-      /** False when a further record of the same message only adds content. */
       content: readonly Content[];
     }
   | { kind: "node"; id: string; parent: string | null; logicalParent: string | null; message: string | null }
@@ -88,6 +87,8 @@ export type Fact = { session?: string } & (
     }
   | { kind: "change"; message: string | null; callId: string | null; change: RecordedChange }
   | { kind: "todos"; todos: readonly Todo[] }
+  /** Records before `from` are a replay of the parent; `null` while nothing of the session's own was seen. */
+  | { kind: "own"; from: number | null }
   | { kind: "child"; id: string; callId: string | null }
   | { kind: "context"; peakTokens: number | null; window: number | null }
   | { kind: "bookkeeping"; type: string }

@@ -107,6 +107,7 @@ export function codexInterpreter(fileId: string, options: CodexOptions, saved?: 
     const directory = nonEmpty(meta.cwd);
     const version = nonEmpty(meta.cli_version);
     return [
+      ...(state.replays ? [{ kind: "own" as const, from: null }] : []),
       {
         kind: "session",
         id,
@@ -238,6 +239,7 @@ export function codexInterpreter(fileId: string, options: CodexOptions, saved?: 
       const expected = options.parentTotals?.[state.matched];
       if (expected === rise.total) {
         state.matched += 1;
+        if (state.ownFrom !== 0) facts.push({ kind: "own", from: null });
         state.ownFrom = 0;
         inherited = true;
       } else if (options.parentTotals === undefined && state.ownFrom === 0) {
@@ -284,7 +286,7 @@ export function codexInterpreter(fileId: string, options: CodexOptions, saved?: 
     const known = options.parentTotals !== undefined && options.parentTotals.length > 0;
     if (known ? state.matched === 0 : at === null || at <= state.replayedAt) return [];
     state.ownFrom = place.offset;
-    return [];
+    return [{ kind: "own", from: place.offset }];
   }
 
   function answerKey(place: Place): string {
@@ -316,7 +318,7 @@ export function codexInterpreter(fileId: string, options: CodexOptions, saved?: 
       at,
       model: answer ? state.model : null,
       provider: answer ? state.provider : null,
-      inherited: state.replays && state.matched >= 0 && state.ownFrom === 0,
+      inherited: false,
       content,
     };
   }
