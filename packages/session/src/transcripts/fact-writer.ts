@@ -62,7 +62,7 @@ export class FactWriter {
           this.#results(fact, session, place, record, oversize);
           break;
         case "usage":
-          this.#usage(fact, session);
+          this.#usage(fact, session, place);
           break;
         case "change":
           this.#change(fact, session, place);
@@ -285,11 +285,11 @@ export class FactWriter {
     ]);
   }
 
-  #usage(fact: FactOf<"usage">, session: number): void {
+  #usage(fact: FactOf<"usage">, session: number, place: Place): void {
     const { usage } = fact;
     this.#db.run(
       `INSERT INTO usage(session, key, response, message, n, model, provider, input, output, reasoning, cache_read, cache_write, cache_write_1h, usd, sidechain, inherited)
-       VALUES (?, ?, ?, ?, (SELECT count(*) FROM usage WHERE session = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT(session, key) DO UPDATE SET model = coalesce(excluded.model, model), input = excluded.input, output = excluded.output,
          reasoning = excluded.reasoning, cache_read = excluded.cache_read, cache_write = excluded.cache_write,
          cache_write_1h = excluded.cache_write_1h, usd = coalesce(excluded.usd, usd), inherited = excluded.inherited`,
@@ -298,7 +298,7 @@ export class FactWriter {
         fact.key,
         fact.response,
         fact.message,
-        session,
+        place.offset,
         fact.model,
         fact.provider,
         usage.inputTokens,
