@@ -18,6 +18,8 @@ export interface Line {
   number: number;
   /** Length in the file without the terminator, in bytes. */
   length: number;
+  /** Where the next line starts. */
+  next: number;
   /** Longer than `maxLineBytes`: never held in memory as a whole. */
   oversize: boolean;
   /** Ends with a newline; false only for an unfinished last line. */
@@ -40,9 +42,10 @@ export async function* readLines(
   let offset = from;
   let number = 1;
   const take = (terminated: boolean): Line => {
-    const { bytes, length, oversize } = pending.take();
-    const line = { bytes, offset, number, length, oversize, terminated };
+    const next = offset + pending.raw + (terminated ? 1 : 0);
+    const line = { ...pending.take(), offset, next, number, terminated };
     number += 1;
+    offset = next;
     return line;
   };
   for await (const chunk of chunksOf(source, from, options.signal)) {
@@ -54,9 +57,7 @@ export async function* readLines(
         break;
       }
       pending.push(chunk.subarray(start, end));
-      const consumed = pending.raw + 1;
       yield take(true);
-      offset += consumed;
       start = end + 1;
     }
   }

@@ -101,11 +101,16 @@ export class FactWriter {
     const wanted = id ?? this.#own;
     const known = this.#sessions.get(wanted);
     if (known !== undefined) return known;
-    const found = this.#db.get<{ row: number }>("SELECT row FROM sessions WHERE file = ? AND id = ? AND live = ?", [
-      this.#file.id,
-      wanted,
-      this.#live ? 1 : 0,
-    ]);
+    // An agent may have lines in its parent's file and a file of its own: both tell of one session.
+    const found = this.#live
+      ? this.#db.get<{ row: number }>("SELECT row FROM sessions WHERE store = ? AND id = ? AND live = 1", [
+          this.#file.store,
+          wanted,
+        ])
+      : this.#db.get<{ row: number }>("SELECT row FROM sessions WHERE file = ? AND id = ? AND live = 0", [
+          this.#file.id,
+          wanted,
+        ]);
     const row = found?.row ?? this.#newSession(wanted, id === undefined ? this.#file.parent : this.#own);
     this.#sessions.set(wanted, row);
     return row;
@@ -113,7 +118,7 @@ export class FactWriter {
 
   #newSession(id: string, parent: string | null): number {
     const { lastInsertRowid } = this.#db.run(
-      `INSERT OR REPLACE INTO sessions(store, id, file, live, title, parent, parent_kind, archived, replay, messages, prompts, all_messages, active_ms, models, dirty)
+      `INSERT INTO sessions(store, id, file, live, title, parent, parent_kind, archived, replay, messages, prompts, all_messages, active_ms, models, dirty)
        VALUES (?, ?, ?, ?, '', ?, ?, ?, 0, 0, 0, 0, 0, '[]', 1)`,
       [
         this.#file.store,
@@ -210,8 +215,9 @@ export class FactWriter {
   }
 
   #line(message: number, place: Place, record: number, oversize: boolean): void {
-    this.#db.run("INSERT OR IGNORE INTO lines(message, offset, length, record, oversize) VALUES (?, ?, ?, ?, ?)", [
+    this.#db.run("INSERT OR IGNORE INTO lines(message, file, offset, length, record, oversize) VALUES (?, ?, ?, ?, ?, ?)", [
       message,
+      this.#file.id,
       place.offset,
       place.length,
       record,
@@ -324,8 +330,8 @@ export class FactWriter {
           ]);
     const { change } = fact;
     this.#db.run(
-      `INSERT INTO changes(session, n, message, call_id, path, from_path, kind, additions, deletions, offset, length)
-       VALUES (?, (SELECT coalesce(max(n), -1) + 1 FROM changes WHERE session = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO changes(session, n, message, call_id, path, from_path, kind, additions, deletions, file, offset, length)
+       VALUES (?, (SELECT coalesce(max(n), -1) + 1 FROM changes WHERE session = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [
         session,
         session,
@@ -336,6 +342,7 @@ export class FactWriter {
         change.kind,
         change.additions,
         change.deletions,
+        this.#file.id,
         place.offset,
         place.length,
       ],

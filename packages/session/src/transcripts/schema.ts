@@ -14,7 +14,7 @@ CREATE TABLE files(
   archived INTEGER NOT NULL, packed INTEGER NOT NULL, scope TEXT NOT NULL,
   dev TEXT NOT NULL, ino TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns TEXT NOT NULL,
   offset INTEGER NOT NULL, line INTEGER NOT NULL, head_hash TEXT NOT NULL, tail_hash TEXT NOT NULL,
-  state TEXT NOT NULL, bookkeeping INTEGER NOT NULL, generation INTEGER NOT NULL,
+  state TEXT NOT NULL, bookkeeping INTEGER NOT NULL, building INTEGER NOT NULL,
   lease_until INTEGER NOT NULL, lease_by TEXT, error TEXT
 );
 CREATE TABLE sessions(
@@ -36,7 +36,7 @@ CREATE TABLE messages(
 CREATE UNIQUE INDEX messages_key ON messages(session, key);
 CREATE INDEX messages_seq ON messages(session, seq);
 CREATE INDEX messages_idx ON messages(session, idx);
-CREATE TABLE lines(message INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL, record INTEGER NOT NULL, oversize INTEGER NOT NULL, PRIMARY KEY(message, offset, record)) WITHOUT ROWID;
+CREATE TABLE lines(message INTEGER NOT NULL, file INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL, record INTEGER NOT NULL, oversize INTEGER NOT NULL, PRIMARY KEY(message, file, offset, record)) WITHOUT ROWID;
 CREATE TABLE nodes(session INTEGER NOT NULL, n INTEGER NOT NULL, id TEXT NOT NULL, parent TEXT, logical TEXT, message INTEGER, PRIMARY KEY(session, n)) WITHOUT ROWID;
 CREATE UNIQUE INDEX nodes_id ON nodes(session, id);
 CREATE TABLE usage(
@@ -46,7 +46,7 @@ CREATE TABLE usage(
 ) WITHOUT ROWID;
 CREATE INDEX usage_response ON usage(response);
 CREATE TABLE calls(session INTEGER NOT NULL, call_id TEXT NOT NULL, message INTEGER NOT NULL, name TEXT NOT NULL, status TEXT NOT NULL, rank INTEGER NOT NULL, PRIMARY KEY(session, call_id)) WITHOUT ROWID;
-CREATE TABLE changes(session INTEGER NOT NULL, n INTEGER NOT NULL, message INTEGER, call_id TEXT, path TEXT NOT NULL, from_path TEXT, kind TEXT NOT NULL, additions INTEGER, deletions INTEGER, offset INTEGER NOT NULL, length INTEGER NOT NULL, PRIMARY KEY(session, n)) WITHOUT ROWID;
+CREATE TABLE changes(session INTEGER NOT NULL, n INTEGER NOT NULL, message INTEGER, call_id TEXT, path TEXT NOT NULL, from_path TEXT, kind TEXT NOT NULL, additions INTEGER, deletions INTEGER, file INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL, PRIMARY KEY(session, n)) WITHOUT ROWID;
 CREATE TABLE problems(session INTEGER NOT NULL, code TEXT NOT NULL, count INTEGER NOT NULL, file TEXT NOT NULL, line INTEGER NOT NULL, offset INTEGER NOT NULL, PRIMARY KEY(session, code)) WITHOUT ROWID;
 CREATE TABLE parts(row INTEGER PRIMARY KEY, message INTEGER NOT NULL, part TEXT NOT NULL, tool TEXT);
 CREATE INDEX parts_message ON parts(message);

@@ -1,0 +1,28 @@
+import { open } from "node:fs/promises";
+import { packedSource } from "./packed.ts";
+
+/** The first bytes of a transcript, unpacked where it is packed. */
+export async function readStart(path: string, packed: boolean, bytes: number): Promise<Buffer> {
+  if (packed) return unpackedStart(path, bytes);
+  const handle = await open(path, "r");
+  try {
+    const buffer = Buffer.alloc(Math.min(bytes, (await handle.stat()).size));
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function unpackedStart(path: string, bytes: number): Promise<Buffer> {
+  const source = packedSource(path);
+  if (typeof source === "string") return Buffer.alloc(0);
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of source.chunks(0, new AbortController().signal)) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length >= bytes) break;
+  }
+  return Buffer.concat(chunks).subarray(0, bytes);
+}
