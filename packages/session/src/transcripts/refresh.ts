@@ -1,9 +1,11 @@
 import { createId, ToolError } from "@toolhaft/core";
+import { processStart } from "@toolhaft/core/node";
 import type { Database } from "@toolhaft/sqlite";
 import { freshness, type KnownFile, statFile } from "./file-state.ts";
 import type { FileContext, FoundFile } from "./format.ts";
 import { type IndexedFile, type IndexRun, indexFile } from "./index-file.ts";
 import { dropFile, dropSessions } from "./rows.ts";
+import { readStart } from "./start.ts";
 
 const leaseMs = 30_000;
 /** Enough for what stands before the first prompt of a rollout. */
@@ -26,8 +28,7 @@ type FileRecord = KnownFile & {
   line: number;
   state: string;
   building: number;
-  leaseUntil: number;
-  leaseBy: string | null;
+  complete: number;
   directory: string | null;
 };
 
@@ -36,7 +37,7 @@ type FileRecord = KnownFile & {
  * reading. Stops at the run's deadline and says what is left.
  */
 export async function refreshIndex(run: Omit<IndexRun, "context">): Promise<IndexState> {
-  const { db, format, signal, clock } = run;
+  const { db, format, signal } = run;
   const known = new Map(db.all<FileRecord>(knownFiles, [format.source]).map((file) => [file.path, file]));
   const unreadable: { path: string; cause: string }[] = [];
   const seen = new Set<string>();
@@ -64,13 +65,12 @@ export async function refreshIndex(run: Omit<IndexRun, "context">): Promise<Inde
   if (gone.length > 0) {
     await db.write(() => gone.forEach(({ id }) => void dropFile(db, id)), { signal });
   }
-  void clock;
   return { upToDate: pendingFiles === 0, pendingFiles, pendingBytes, unreadable };
 }
 
 const knownFiles = `
 SELECT f.id, f.path, f.session, f.scope, f.dev, f.ino, f.size, f.mtime_ns AS mtimeNs, f.offset, f.line, f.head_hash AS headHash, f.tail_hash AS tailHash,
-  f.packed, f.state, f.building, f.lease_until AS leaseUntil, f.lease_by AS leaseBy,
+  f.packed, f.state, f.building, f.complete,
   (SELECT s.directory FROM sessions s WHERE s.file = f.id AND s.id = f.session AND s.live = 1) AS directory
 FROM files f WHERE f.store = ?`;
 
@@ -84,39 +84,37 @@ async function refreshFile(run: IndexRun, found: FoundFile, known: FileRecord | 
   }
   const change = known === undefined ? "replaced" : await freshness(found.path, { ...known, packed: found.packed }, now);
   const widen = known?.scope === "head" && run.wanted(known.directory);
-  const unfinished = known !== undefined && known.scope === "full" && !found.packed && known.offset < known.size;
-  if (change === "unchanged" && !widen && !(unfinished && known.building === 1) && !resumes(known, now.size)) return 0;
+  if (change === "unchanged" && known?.complete === 1 && !widen) return 0;
   if (known?.scope === "head" && change === "grown" && !widen) return 0;
-  const left = found.packed ? now.size : now.size - (change === "replaced" || widen ? 0 : (known?.offset ?? 0));
+  const fromStart = widen || (change === "replaced" && !(known?.building === 1 && known.mtimeNs === now.mtimeNs));
+  const left = now.size - (fromStart || found.packed ? 0 : (known?.offset ?? 0));
   if (clock.now() > run.deadline) return left;
-  const file = await lease(run, found, known, change === "replaced" || widen);
+  const file = await lease(run, found, fromStart);
   if (file === undefined) return left;
   const done = await indexFile(run, found, file, now);
-  await db.write(() => void db.run("UPDATE files SET lease_until = 0, lease_by = NULL WHERE id = ?", [file.id]), { signal });
-  return done ? 0 : Math.max(0, now.size - file.offset);
+  await db.write(
+    () => void db.run("UPDATE files SET lease_until = 0, lease_by = NULL, complete = ? WHERE id = ?", [done ? 1 : 0, file.id]),
+    { signal },
+  );
+  return done ? 0 : Math.max(1, now.size - file.offset);
 }
 
-/** A run that ended at its deadline left the file's size ahead of the place it reached. */
-function resumes(known: FileRecord | undefined, size: number): boolean {
-  return known !== undefined && known.scope === "full" && known.state !== "" && known.leaseUntil !== 0 && known.offset < size;
-}
-
-/** Takes the file for 30 s, so that two processes do not read it twice; undefined while another one has it. */
-async function lease(run: IndexRun, found: FoundFile, known: FileRecord | undefined, fromStart: boolean): Promise<IndexedFile | undefined> {
+/** Takes the file for 30 s, so that two processes do not read it twice; undefined while another one lives that has it. */
+async function lease(run: IndexRun, found: FoundFile, fromStart: boolean): Promise<IndexedFile | undefined> {
   const { db, clock, format, signal } = run;
-  const owner = createId(clock.now());
+  const owner = `${process.pid} ${processStart(process.pid) ?? ""} ${createId(clock.now())}`;
   return db.write(
     () => {
-      const current = db.get<{ id: number; lease_until: number; offset: number; line: number; state: string; building: number; scope: string; session: string }>(
-        "SELECT id, lease_until, offset, line, state, building, scope, session FROM files WHERE path = ?",
+      const current = db.get<{ id: number; lease_until: number; lease_by: string | null; offset: number; line: number; state: string; building: number; scope: string; session: string }>(
+        "SELECT id, lease_until, lease_by, offset, line, state, building, scope, session FROM files WHERE path = ?",
         [found.path],
       );
-      if (current !== undefined && current.lease_until > clock.now() && known?.leaseBy !== null) return undefined;
+      if (current !== undefined && current.lease_until > clock.now() && lives(current.lease_by)) return undefined;
       const until = clock.now() + leaseMs;
       if (current === undefined) {
         const { lastInsertRowid } = db.run(
-          `INSERT INTO files(store, path, session, parent, archived, packed, scope, dev, ino, size, mtime_ns, offset, line, head_hash, tail_hash, state, bookkeeping, building, lease_until, lease_by)
-           VALUES (?, ?, ?, ?, ?, ?, 'full', '', '', 0, '', 0, 0, '', '', '', 0, 0, ?, ?)`,
+          `INSERT INTO files(store, path, session, parent, archived, packed, scope, dev, ino, size, mtime_ns, offset, line, head_hash, tail_hash, state, bookkeeping, building, complete, lease_until, lease_by)
+           VALUES (?, ?, ?, ?, ?, ?, 'full', '', '', 0, '', 0, 0, '', '', '', 0, 0, 0, ?, ?)`,
           [format.source, found.path, found.session, found.parent, found.archived ? 1 : 0, found.packed ? 1 : 0, until, owner],
         );
         return fileOf(found, format.source, Number(lastInsertRowid), 0, 0, "", 0, found.session);
@@ -137,6 +135,13 @@ async function lease(run: IndexRun, found: FoundFile, known: FileRecord | undefi
     },
     { signal },
   );
+}
+
+/** A holder of this machine whose process has ended holds nothing. */
+function lives(owner: string | null): boolean {
+  if (owner === null) return false;
+  const [pid = "", start = ""] = owner.split(" ");
+  return String(processStart(Number(pid)) ?? "gone") === start;
 }
 
 function fileOf(

@@ -14,7 +14,7 @@ CREATE TABLE files(
   archived INTEGER NOT NULL, packed INTEGER NOT NULL, scope TEXT NOT NULL,
   dev TEXT NOT NULL, ino TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns TEXT NOT NULL,
   offset INTEGER NOT NULL, line INTEGER NOT NULL, head_hash TEXT NOT NULL, tail_hash TEXT NOT NULL,
-  state TEXT NOT NULL, bookkeeping INTEGER NOT NULL, building INTEGER NOT NULL,
+  state TEXT NOT NULL, bookkeeping INTEGER NOT NULL, building INTEGER NOT NULL, complete INTEGER NOT NULL,
   lease_until INTEGER NOT NULL, lease_by TEXT, error TEXT
 );
 CREATE TABLE sessions(
