@@ -88,7 +88,14 @@ export interface UsageReport {
   context: { peakTokens: number | null; window: number | null };
   activeMs: number;
   version: string | null;
-  counts: { messages: number; prompts: number; answers: number; toolCalls: number; compactions: number; branches: number };
+  counts: {
+    messages: number;
+    prompts: number;
+    answers: number;
+    toolCalls: number;
+    compactions: number;
+    branches: number;
+  };
   tools: readonly { name: string; calls: number; errors: number; denied: number }[];
   problems: readonly Problem[];
 }
@@ -144,7 +151,12 @@ export interface ForkResult {
 }
 
 export interface SessionForker {
-  fork(id: string, at: string | undefined, options: { title?: string; ask: Ask }, signal: AbortSignal): Promise<ForkResult>;
+  fork(
+    id: string,
+    at: string | undefined,
+    options: { title?: string; ask: Ask },
+    signal: AbortSignal,
+  ): Promise<ForkResult>;
 }
 
 export interface SessionStore extends AsyncDisposable {

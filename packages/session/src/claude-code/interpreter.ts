@@ -165,7 +165,7 @@ function realModel(model: unknown): string | null {
   return name === undefined || name === "<synthetic>" ? null : name;
 }
 
-function noticeContent(line: JsonRecord): Content[] {
+export function noticeContent(line: JsonRecord): Content[] {
   const said = text(line.content) ?? text(object(line.attachment)?.content) ?? text(object(line.attachment)?.prompt);
   if (said !== undefined) return [{ kind: "text", text: said }];
   return [

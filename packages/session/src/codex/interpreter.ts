@@ -12,8 +12,8 @@ interface State {
   identified: boolean;
   /** When the replay of a parent was written; what is newer is the session's own. */
   replayedAt: string;
-  /** Parent session, when this file replays one. */
-  replays: boolean;
+  /** Parent session, which the file replays. */
+  parent: string | null;
   /** How many of the parent's totals were seen in order; -1 once the child went its own way. */
   matched: number;
   /** Offset from which records are the session's own; 0 until a replay is known. */
@@ -30,8 +30,8 @@ interface State {
 }
 
 export interface CodexOptions {
-  /** The running totals of the parent session in order; undefined when it is not known. */
-  parentTotals?: readonly string[] | undefined;
+  /** The running totals of a session in order; undefined when it is not known. */
+  totalsOf(session: string): readonly string[] | undefined;
   /** Whether the file holds `user_message` events at all: only without any do user items count as prompts. */
   hasUserEvents: boolean;
 }
@@ -43,6 +43,7 @@ const injectedBlock =
 export function codexInterpreter(fileId: string, options: CodexOptions, saved?: unknown): Interpreter {
   const state: State = isObject(saved) ? { ...fresh(), ...(saved as Partial<State>) } : fresh();
   const total = new RunningTotal(state.total);
+  let parentTotals = state.parent === null ? undefined : options.totalsOf(state.parent);
   return {
     record(record, place) {
       const payload = object(record.payload);
@@ -67,7 +68,7 @@ export function codexInterpreter(fileId: string, options: CodexOptions, saved?: 
       case "compacted":
         return [
           ...endAnswer(),
-          message(`@${place.offset}`, "system", "compaction", at, textOf(text(payload.message) ?? "")),
+          message(`@${place.offset}`, "system", "compaction", at, textContent(text(payload.message) ?? "")),
         ];
       case "world_state":
       case "token_usage_record":
@@ -102,12 +103,13 @@ export function codexInterpreter(fileId: string, options: CodexOptions, saved?: 
     const fork = nonEmpty(meta.forked_from_id);
     const above = nonEmpty(meta.parent_thread_id) ?? nonEmpty(spawned?.parent_thread_id);
     const parent = fork ?? above;
-    state.replays = parent !== undefined;
+    state.parent = parent ?? null;
+    parentTotals = parent === undefined ? undefined : options.totalsOf(parent);
     const branch = nonEmpty(object(meta.git)?.branch);
     const directory = nonEmpty(meta.cwd);
     const version = nonEmpty(meta.cli_version);
     return [
-      ...(state.replays ? [{ kind: "own" as const, from: null }] : []),
+      ...(parent !== undefined ? [{ kind: "own" as const, from: null }] : []),
       {
         kind: "session",
         id,
@@ -191,20 +193,11 @@ export function codexInterpreter(fileId: string, options: CodexOptions, saved?: 
           : [{ kind: "title", rank: 5, text: name }];
       }
       case "turn_aborted":
-        return [
-          ...endAnswer(),
-          message(
-            `@${place.offset}`,
-            "system",
-            "notice",
-            at,
-            textOf(`Turn aborted: ${String(event.reason ?? "unknown")}`),
-          ),
-        ];
+        return [...endAnswer(), message(`@${place.offset}`, "system", "notice", at, textContent(abortText(event)))];
       case "error":
       case "stream_error":
       case "warning":
-        return [message(`@${place.offset}`, "system", "notice", at, textOf(text(event.message) ?? ""))];
+        return [message(`@${place.offset}`, "system", "notice", at, textContent(text(event.message) ?? ""))];
       default:
         return [{ kind: "bookkeeping", type: typeof event.type === "string" ? event.type : "event_msg" }];
     }
@@ -235,18 +228,18 @@ export function codexInterpreter(fileId: string, options: CodexOptions, saved?: 
     const facts: Fact[] = [];
     let usage = rise.usage;
     let inherited = false;
-    if (state.replays && state.matched >= 0) {
-      const expected = options.parentTotals?.[state.matched];
+    if (state.parent !== null && state.matched >= 0) {
+      const expected = parentTotals?.[state.matched];
       if (expected === rise.total) {
         state.matched += 1;
         if (state.ownFrom !== 0) facts.push({ kind: "own", from: null });
         state.ownFrom = 0;
         inherited = true;
-      } else if (options.parentTotals === undefined && state.ownFrom === 0) {
+      } else if (parentTotals === undefined && state.ownFrom === 0) {
         inherited = true;
       } else {
         state.matched = -1;
-        if (options.parentTotals === undefined && totalKey(before) === totalKey(noUsage)) {
+        if (parentTotals === undefined && totalKey(before) === totalKey(noUsage)) {
           // The parent is gone: what stands before the event's own usage was counted there.
           const last = object(info.last_token_usage);
           const own = last === undefined ? usage : new RunningTotal().next({ total_token_usage: last })?.usage;
@@ -282,8 +275,8 @@ export function codexInterpreter(fileId: string, options: CodexOptions, saved?: 
 
   /** A turn that begins after the last replayed total may be the first of the session's own. */
   function ownTurn(at: string | null, place: Place): Fact[] {
-    if (!state.replays || state.matched < 0 || state.ownFrom !== 0) return [];
-    const known = options.parentTotals !== undefined && options.parentTotals.length > 0;
+    if (state.parent === null || state.matched < 0 || state.ownFrom !== 0) return [];
+    const known = parentTotals !== undefined && parentTotals.length > 0;
     if (known ? state.matched === 0 : at === null || at <= state.replayedAt) return [];
     state.ownFrom = place.offset;
     return [{ kind: "own", from: place.offset }];
@@ -333,7 +326,7 @@ function fresh(): State {
   return {
     identified: false,
     replayedAt: "",
-    replays: false,
+    parent: null,
     matched: 0,
     ownFrom: 0,
     answer: null,
@@ -347,7 +340,7 @@ function fresh(): State {
   };
 }
 
-function userContent(event: JsonRecord): Content[] {
+export function userContent(event: JsonRecord): Content[] {
   const said = text(event.message) ?? "";
   const images = [...list(event.images), ...list(event.local_images)].map(
     (image): Content => ({
@@ -357,11 +350,15 @@ function userContent(event: JsonRecord): Content[] {
       bytes: 0,
     }),
   );
-  return [...textOf(said), ...images];
+  return [...textContent(said), ...images];
 }
 
-function textOf(said: string): Content[] {
+export function textContent(said: string): Content[] {
   return said === "" ? [] : [{ kind: "text", text: said }];
+}
+
+export function abortText(event: JsonRecord): string {
+  return `Turn aborted: ${text(event.reason) ?? "unknown"}`;
 }
 
 function contextTokens(info: JsonRecord): number | null {

@@ -162,12 +162,10 @@ export class FactWriter {
   /** The first prompt is the title of last resort; of the others the newest counts. */
   #title(fact: FactOf<"title">, session: number): void {
     const conflict = fact.rank === 1 ? "DO NOTHING" : "DO UPDATE SET text = excluded.text, leaf = excluded.leaf";
-    this.#db.run(`INSERT INTO titles(session, rank, text, leaf) VALUES (?, ?, ?, ?) ON CONFLICT(session, rank) ${conflict}`, [
-      session,
-      fact.rank,
-      fact.text,
-      fact.leaf ?? null,
-    ]);
+    this.#db.run(
+      `INSERT INTO titles(session, rank, text, leaf) VALUES (?, ?, ?, ?) ON CONFLICT(session, rank) ${conflict}`,
+      [session, fact.rank, fact.text, fact.leaf ?? null],
+    );
   }
 
   #message(fact: FactOf<"message">, session: number, place: Place, record: number, oversize: boolean): void {
@@ -186,7 +184,10 @@ export class FactWriter {
   #messageRow(session: number, key: string): number | undefined {
     const cached = this.#messages.get(`${session} ${key}`);
     if (cached !== undefined) return cached;
-    const found = this.#db.get<{ row: number }>("SELECT row FROM messages WHERE session = ? AND key = ?", [session, key]);
+    const found = this.#db.get<{ row: number }>("SELECT row FROM messages WHERE session = ? AND key = ?", [
+      session,
+      key,
+    ]);
     if (found !== undefined) this.#messages.set(`${session} ${key}`, found.row);
     return found?.row;
   }
@@ -215,14 +216,10 @@ export class FactWriter {
   }
 
   #line(message: number, place: Place, record: number, oversize: boolean): void {
-    this.#db.run("INSERT OR IGNORE INTO lines(message, file, offset, length, record, oversize) VALUES (?, ?, ?, ?, ?, ?)", [
-      message,
-      this.#file.id,
-      place.offset,
-      place.length,
-      record,
-      oversize ? 1 : 0,
-    ]);
+    this.#db.run(
+      "INSERT OR IGNORE INTO lines(message, file, offset, length, record, oversize) VALUES (?, ?, ?, ?, ?, ?)",
+      [message, this.#file.id, place.offset, place.length, record, oversize ? 1 : 0],
+    );
   }
 
   #content(content: Content, message: number, session: number): void {
@@ -355,10 +352,9 @@ export class FactWriter {
   }
 
   #context(fact: FactOf<"context">, session: number): void {
-    this.#db.run("UPDATE sessions SET peak = max(coalesce(peak, 0), coalesce(?, 0)), window = coalesce(?, window) WHERE row = ?", [
-      fact.peakTokens,
-      fact.window,
-      session,
-    ]);
+    this.#db.run(
+      "UPDATE sessions SET peak = max(coalesce(peak, 0), coalesce(?, 0)), window = coalesce(?, window) WHERE row = ?",
+      [fact.peakTokens, fact.window, session],
+    );
   }
 }

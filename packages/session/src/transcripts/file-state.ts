@@ -33,7 +33,8 @@ export async function statFile(path: string): Promise<FileStat | undefined> {
       mtimeNs: String(found.mtimeNs),
     };
   } catch (error) {
-    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ELOOP")) return undefined;
+    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ELOOP"))
+      return undefined;
     throw error;
   }
 }

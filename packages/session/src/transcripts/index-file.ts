@@ -52,7 +52,11 @@ interface Batch {
  */
 export async function indexFile(run: IndexRun, found: FoundFile, file: IndexedFile, stat: FileStat): Promise<boolean> {
   const { db, format, signal } = run;
-  const interpreter = await format.interpreter(found, run.context, file.state === "" ? undefined : JSON.parse(file.state));
+  const interpreter = await format.interpreter(
+    found,
+    run.context,
+    file.state === "" ? undefined : JSON.parse(file.state),
+  );
   const source: LineSource = found.packed ? packedSource(file.path) : file.path;
   let batch = emptyBatch(file.offset, file.line);
   let directory: string | null | undefined = file.offset === 0 ? undefined : null;
@@ -87,7 +91,10 @@ export async function indexFile(run: IndexRun, found: FoundFile, file: IndexedFi
   return true;
 }
 
-function readRecords(bytes: Uint8Array, format: TranscriptFormat): { records: readonly JsonRecord[]; problems: readonly ProblemCode[] } {
+function readRecords(
+  bytes: Uint8Array,
+  format: TranscriptFormat,
+): { records: readonly JsonRecord[]; problems: readonly ProblemCode[] } {
   return parseLine(bytes, (value) => format.isRecord(value));
 }
 
@@ -115,8 +122,13 @@ async function commitBatch(
       const writer = new FactWriter(db, file, file.building === 0);
       for (const { code, place } of batch.problems) writer.problem(code, place);
       for (const { facts, place, record, oversize } of batch.facts) writer.record(facts, place, record, oversize);
-      for (const { row } of db.all<{ row: number }>("SELECT row FROM sessions WHERE file = ? AND dirty = 1", [file.id])) {
-        settleSession(db, row, { path: file.path, mtime: new Date(Number(BigInt(stat.mtimeNs) / 1_000_000n)).toISOString() });
+      for (const { row } of db.all<{ row: number }>("SELECT row FROM sessions WHERE file = ? AND dirty = 1", [
+        file.id,
+      ])) {
+        settleSession(db, row, {
+          path: file.path,
+          mtime: new Date(Number(BigInt(stat.mtimeNs) / 1_000_000n)).toISOString(),
+        });
       }
       file.session = writer.session;
       db.run(

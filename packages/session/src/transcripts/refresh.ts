@@ -53,7 +53,11 @@ export async function refreshIndex(run: Omit<IndexRun, "context">): Promise<Inde
     }
     seen.add(found.path);
     try {
-      const left = await refreshFile({ ...run, context: contextOf(db, format.source, found) }, found, known.get(found.path));
+      const left = await refreshFile(
+        { ...run, context: contextOf(db, format.source, found) },
+        found,
+        known.get(found.path),
+      );
       if (left > 0) pendingFiles += 1;
       pendingBytes += left;
     } catch (error) {
@@ -82,7 +86,8 @@ async function refreshFile(run: IndexRun, found: FoundFile, known: FileRecord | 
     if (known !== undefined) await db.write(() => dropFile(db, known.id), { signal });
     return 0;
   }
-  const change = known === undefined ? "replaced" : await freshness(found.path, { ...known, packed: found.packed }, now);
+  const change =
+    known === undefined ? "replaced" : await freshness(found.path, { ...known, packed: found.packed }, now);
   const widen = known?.scope === "head" && run.wanted(known.directory);
   if (change === "unchanged" && known?.complete === 1 && !widen) return 0;
   if (known?.scope === "head" && change === "grown" && !widen) return 0;
@@ -93,7 +98,11 @@ async function refreshFile(run: IndexRun, found: FoundFile, known: FileRecord | 
   if (file === undefined) return left;
   const done = await indexFile(run, found, file, now);
   await db.write(
-    () => void db.run("UPDATE files SET lease_until = 0, lease_by = NULL, complete = ? WHERE id = ?", [done ? 1 : 0, file.id]),
+    () =>
+      void db.run("UPDATE files SET lease_until = 0, lease_by = NULL, complete = ? WHERE id = ?", [
+        done ? 1 : 0,
+        file.id,
+      ]),
     { signal },
   );
   return done ? 0 : Math.max(1, now.size - file.offset);
@@ -105,23 +114,50 @@ async function lease(run: IndexRun, found: FoundFile, fromStart: boolean): Promi
   const owner = `${process.pid} ${processStart(process.pid) ?? ""} ${createId(clock.now())}`;
   return db.write(
     () => {
-      const current = db.get<{ id: number; lease_until: number; lease_by: string | null; offset: number; line: number; state: string; building: number; scope: string; session: string }>(
-        "SELECT id, lease_until, lease_by, offset, line, state, building, scope, session FROM files WHERE path = ?",
-        [found.path],
-      );
+      const current = db.get<{
+        id: number;
+        lease_until: number;
+        lease_by: string | null;
+        offset: number;
+        line: number;
+        state: string;
+        building: number;
+        scope: string;
+        session: string;
+      }>("SELECT id, lease_until, lease_by, offset, line, state, building, scope, session FROM files WHERE path = ?", [
+        found.path,
+      ]);
       if (current !== undefined && current.lease_until > clock.now() && lives(current.lease_by)) return undefined;
       const until = clock.now() + leaseMs;
       if (current === undefined) {
         const { lastInsertRowid } = db.run(
           `INSERT INTO files(store, path, session, parent, archived, packed, scope, dev, ino, size, mtime_ns, offset, line, head_hash, tail_hash, state, bookkeeping, building, complete, lease_until, lease_by)
            VALUES (?, ?, ?, ?, ?, ?, 'full', '', '', 0, '', 0, 0, '', '', '', 0, 0, 0, ?, ?)`,
-          [format.source, found.path, found.session, found.parent, found.archived ? 1 : 0, found.packed ? 1 : 0, until, owner],
+          [
+            format.source,
+            found.path,
+            found.session,
+            found.parent,
+            found.archived ? 1 : 0,
+            found.packed ? 1 : 0,
+            until,
+            owner,
+          ],
         );
         return fileOf(found, format.source, Number(lastInsertRowid), 0, 0, "", 0, found.session);
       }
       if (!fromStart) {
         db.run("UPDATE files SET lease_until = ?, lease_by = ? WHERE id = ?", [until, owner, current.id]);
-        return fileOf(found, format.source, current.id, current.offset, current.line, current.state, current.building, current.session);
+        return fileOf(
+          found,
+          format.source,
+          current.id,
+          current.offset,
+          current.line,
+          current.state,
+          current.building,
+          current.session,
+        );
       }
       dropSessions(db, current.id, 0);
       // Of a file whose head alone was read nothing is shown that would be missed meanwhile.
@@ -161,7 +197,10 @@ function fileOf(
 function contextOf(db: Database, store: string, found: FoundFile): FileContext {
   return {
     totalsOf(session) {
-      const row = db.get<{ row: number }>("SELECT row FROM sessions WHERE store = ? AND id = ? AND live = 1", [store, session]);
+      const row = db.get<{ row: number }>("SELECT row FROM sessions WHERE store = ? AND id = ? AND live = 1", [
+        store,
+        session,
+      ]);
       if (row === undefined) return undefined;
       return db
         .all<{ key: string }>("SELECT key FROM usage WHERE session = ? ORDER BY n", [row.row])

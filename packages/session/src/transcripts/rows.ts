@@ -5,7 +5,10 @@ const ofSession = ["titles", "nodes", "usage", "calls", "changes", "problems"];
 /** Removes sessions of a file with all that hangs on them. Runs inside a write. */
 export function dropSessions(db: Database, file: number, live: 0 | 1): void {
   for (const { row } of db.all<{ row: number }>("SELECT row FROM sessions WHERE file = ? AND live = ?", [file, live])) {
-    db.run("DELETE FROM message_fts WHERE rowid IN (SELECT p.row FROM parts p JOIN messages m ON m.row = p.message WHERE m.session = ?)", [row]);
+    db.run(
+      "DELETE FROM message_fts WHERE rowid IN (SELECT p.row FROM parts p JOIN messages m ON m.row = p.message WHERE m.session = ?)",
+      [row],
+    );
     db.run("DELETE FROM parts WHERE message IN (SELECT row FROM messages WHERE session = ?)", [row]);
     db.run("DELETE FROM lines WHERE message IN (SELECT row FROM messages WHERE session = ?)", [row]);
     db.run("DELETE FROM messages WHERE session = ?", [row]);

@@ -28,7 +28,9 @@ export function settleSession(db: Database, session: number, file: { path: strin
 }
 
 function placeOnBranches(db: Database, session: number, path: string): void {
-  const nodes = db.all<TreeNode>("SELECT id, parent, logical, message FROM nodes WHERE session = ? ORDER BY n", [session]);
+  const nodes = db.all<TreeNode>("SELECT id, parent, logical, message FROM nodes WHERE session = ? ORDER BY n", [
+    session,
+  ]);
   if (nodes.length === 0) return;
   const tree = treeOf(nodes);
   db.run("UPDATE messages SET branch = 'main' WHERE session = ? AND branch <> 'main'", [session]);
@@ -60,9 +62,10 @@ function placeOnBranches(db: Database, session: number, path: string): void {
 
 /** Of a replay everything before the session's own first turn belongs to the parent. */
 function markInherited(db: Database, session: number): void {
-  const state = db.get<{ replay: number; own_from: number | null }>("SELECT replay, own_from FROM sessions WHERE row = ?", [
-    session,
-  ]);
+  const state = db.get<{ replay: number; own_from: number | null }>(
+    "SELECT replay, own_from FROM sessions WHERE row = ?",
+    [session],
+  );
   if (state === undefined || state.replay === 0) return;
   db.run("UPDATE messages SET inherited = (offset < coalesce(?, 9007199254740991)) WHERE session = ?", [
     state.own_from,
