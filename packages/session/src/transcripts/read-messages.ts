@@ -178,7 +178,7 @@ function changedWhileRead(path: string): ToolError {
 }
 
 /** Handles of the files that one read touches. */
-class OpenFiles {
+export class OpenFiles {
   readonly #handles = new Map<string, FileHandle>();
   readonly #options: ReadOptions;
 

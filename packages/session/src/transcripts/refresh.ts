@@ -16,6 +16,8 @@ export interface IndexState {
   upToDate: boolean;
   pendingFiles: number;
   pendingBytes: number;
+  /** Files that were looked at. */
+  seen: number;
   /** Folders and files that could not be read, each with its cause. */
   unreadable: readonly { path: string; cause: string }[];
 }
@@ -69,7 +71,7 @@ export async function refreshIndex(run: Omit<IndexRun, "context">): Promise<Inde
   if (gone.length > 0) {
     await db.write(() => gone.forEach(({ id }) => void dropFile(db, id)), { signal });
   }
-  return { upToDate: pendingFiles === 0, pendingFiles, pendingBytes, unreadable };
+  return { upToDate: pendingFiles === 0, pendingFiles, pendingBytes, seen: seen.size, unreadable };
 }
 
 const knownFiles = `
