@@ -1,0 +1,36 @@
+import type { ToolFailure } from "./errors.ts";
+import type { Middleware } from "./middleware/types.ts";
+import type { JsonSchema } from "./schema/json-schema.ts";
+import type { AnyTool, ToolDefinition, ToolResult, ToolSchema } from "./tool.ts";
+
+/** What a tool carries beside its public face; a registered symbol, so that copies of this package agree. */
+export const internalsKey: unique symbol = Symbol.for("toolhaft.tool.v1");
+
+export interface ToolCore {
+  readonly definition: ToolDefinition<ToolSchema, ToolSchema>;
+  readonly input: JsonSchema;
+  readonly output: JsonSchema;
+  /** Schemas by profile and side, made on first use. */
+  readonly profiles: Map<string, JsonSchema>;
+  readonly validateOutput: boolean;
+  readonly checkOutput: (data: unknown) => ToolFailure | undefined;
+}
+
+export interface Binding {
+  readonly name: string;
+  readonly description: string;
+  /** Outermost first. */
+  readonly middleware: readonly Middleware[];
+  readonly toolName: ((original: string) => string) | undefined;
+}
+
+export interface Internals {
+  readonly core: ToolCore;
+  readonly binding: Binding;
+}
+
+export function internalsOf(tool: AnyTool): Internals | undefined {
+  return (tool as AnyTool & { readonly [internalsKey]?: Internals })[internalsKey];
+}
+
+export type AnyResult = ToolResult;
