@@ -1,5 +1,5 @@
 import type { Database } from "@toolhaft/sqlite";
-import { indexText } from "@toolhaft/text";
+import { analyse } from "@toolhaft/text";
 import type { CallResult, Content, Fact, Place } from "../facts.ts";
 import type { ProblemCode } from "../model.ts";
 
@@ -243,7 +243,7 @@ export class FactWriter {
   }
 
   #words(message: number, part: "text" | "thinking" | "tool_input", tool: string | null, text: string): void {
-    const words = indexText(text);
+    const words = analyse(text).join(" ");
     if (words === "") return;
     const { lastInsertRowid } = this.#db.run("INSERT INTO parts(message, part, tool) VALUES (?, ?, ?)", [
       message,

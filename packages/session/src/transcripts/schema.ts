@@ -1,4 +1,5 @@
 import type { Migration } from "@toolhaft/sqlite";
+import { SPACE_TOKENIZER } from "@toolhaft/text";
 
 /**
  * The index holds places, links and counts; no transcript text is stored but the words of the full-text index.
@@ -37,6 +38,7 @@ CREATE UNIQUE INDEX messages_key ON messages(session, key);
 CREATE INDEX messages_seq ON messages(session, seq);
 CREATE INDEX messages_idx ON messages(session, idx);
 CREATE TABLE lines(message INTEGER NOT NULL, file INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL, record INTEGER NOT NULL, oversize INTEGER NOT NULL, PRIMARY KEY(message, file, offset, record)) WITHOUT ROWID;
+CREATE INDEX lines_place ON lines(file, offset);
 CREATE TABLE nodes(session INTEGER NOT NULL, n INTEGER NOT NULL, id TEXT NOT NULL, parent TEXT, logical TEXT, message INTEGER, PRIMARY KEY(session, n)) WITHOUT ROWID;
 CREATE UNIQUE INDEX nodes_id ON nodes(session, id);
 CREATE TABLE usage(
@@ -50,6 +52,7 @@ CREATE TABLE changes(session INTEGER NOT NULL, n INTEGER NOT NULL, message INTEG
 CREATE TABLE problems(session INTEGER NOT NULL, code TEXT NOT NULL, count INTEGER NOT NULL, file TEXT NOT NULL, line INTEGER NOT NULL, offset INTEGER NOT NULL, PRIMARY KEY(session, code)) WITHOUT ROWID;
 CREATE TABLE parts(row INTEGER PRIMARY KEY, message INTEGER NOT NULL, part TEXT NOT NULL, tool TEXT);
 CREATE INDEX parts_message ON parts(message);
+CREATE VIRTUAL TABLE message_fts USING fts5(text, tool, thinking, content='', contentless_delete=1, tokenize=${SPACE_TOKENIZER});
 `,
   },
 ];
