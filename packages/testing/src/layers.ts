@@ -137,6 +137,8 @@ function importFault(
   target: string | undefined,
 ): string | undefined {
   if (target !== undefined) {
+    // Its own manifest: the version it tells. The build writes it into the bundle.
+    if (target === join(own.path, "package.json")) return undefined;
     return target.startsWith(join(own.path, "src"))
       ? undefined
       : `"${specifier}" leaves packages/${own.folder}/src: import a package by its name`;

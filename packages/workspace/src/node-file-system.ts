@@ -1,5 +1,5 @@
-import { constants, type BigIntStats } from "node:fs";
 import * as fs from "node:fs";
+import { type BigIntStats, constants } from "node:fs";
 import { promisify } from "node:util";
 import type { FileKind, FileStat, FileSystem, OpenFile, OpenMode } from "./file-system.ts";
 

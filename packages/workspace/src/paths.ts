@@ -6,8 +6,10 @@ import { isAbsent, systemCode, toToolError } from "./system-error.ts";
 /** @throws ToolError `invalid_input` for a path that names nothing, `denied` for one that Windows takes for something else */
 export function absolutePath(path: string, directory: string, platform: NodeJS.Platform = process.platform): string {
   if (path === "") throw new ToolError("invalid_input", "the path is empty", { hint: "name a file" });
-  if (path.includes("\0")) throw new ToolError("invalid_input", "the path holds a NUL character", { hint: "send a plain path" });
-  if (!isAbsolute(directory)) throw new ToolError("invalid_input", `the directory ${directory} is not an absolute path`);
+  if (path.includes("\0"))
+    throw new ToolError("invalid_input", "the path holds a NUL character", { hint: "send a plain path" });
+  if (!isAbsolute(directory))
+    throw new ToolError("invalid_input", `the directory ${directory} is not an absolute path`);
   if (platform === "win32") refuseWindowsNames(path);
   return resolve(directory, path);
 }
@@ -60,7 +62,8 @@ export async function realPath(files: FileSystem, path: string): Promise<RealPat
       if (missing.length > 0) return { path: await belowFolder(files, real, missing, path), stat: undefined };
       return { path: real, stat: await files.stat(real) };
     } catch (error) {
-      if (systemCode(error) === "ELOOP") throw new ToolError("denied", `the links of ${path} lead in a circle`, { cause: error });
+      if (systemCode(error) === "ELOOP")
+        throw new ToolError("denied", `the links of ${path} lead in a circle`, { cause: error });
       if (!isAbsent(error)) throw toToolError(error, `look up ${path}`);
     }
     await refuseDangling(files, at, path);
@@ -72,7 +75,10 @@ export async function realPath(files: FileSystem, path: string): Promise<RealPat
 async function refuseDangling(files: FileSystem, at: string, path: string): Promise<void> {
   try {
     const { kind } = await files.lstat(at);
-    if (kind === "link") throw new ToolError("denied", `${path} goes through a link that leads nowhere`, { hint: "name the place itself" });
+    if (kind === "link")
+      throw new ToolError("denied", `${path} goes through a link that leads nowhere`, {
+        hint: "name the place itself",
+      });
   } catch (error) {
     if (!isAbsent(error)) throw toToolError(error, `look up ${path}`);
   }

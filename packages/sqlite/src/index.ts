@@ -1,0 +1,3 @@
+export type { Database, DriverName, Migration, OpenOptions, Parameters, SqlValue, WriteOptions } from "./database.ts";
+export { sqliteCode } from "./faults.ts";
+export { openDatabase } from "./open.ts";
