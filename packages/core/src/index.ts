@@ -21,6 +21,15 @@ export { createPolicy, type PolicyInit } from "./policy/create-policy.ts";
 export { defaultPolicy } from "./policy/default-policy.ts";
 export { parseRule } from "./policy/parse-rule.ts";
 export type { Patterns, Policy, PolicyRule, Verdict } from "./policy/types.ts";
+export {
+  estimateTokens,
+  fromProfile,
+  type Profile,
+  profileReport,
+  profiles,
+  standardInput,
+  toJsonSchema,
+} from "./profiles.ts";
 export type { JsonSchema } from "./schema/json-schema.ts";
 export { findSecrets, maskSecrets, type SecretFinding } from "./secrets.ts";
 export type { StandardToolV1 } from "./standard-tool.ts";

@@ -26,7 +26,10 @@ export interface Serving {
  * Standard output belongs to the protocol from here on; everything else that prints goes to standard error.
  * When the client goes away the process ends with code 0, whatever timers or watchers are still alive.
  */
-export async function serveStdio(tools: Toolset | (() => Promise<Toolset>), options: StdioOptions = {}): Promise<Serving> {
+export async function serveStdio(
+  tools: Toolset | (() => Promise<Toolset>),
+  options: StdioOptions = {},
+): Promise<Serving> {
   const stdout = options.stdout ?? claimStdout();
   const { serveStdio: serve, StdioServerTransport } = await import("@modelcontextprotocol/server/stdio");
   const { createServerV2 } = await import("./bind-v2.ts");

@@ -27,11 +27,20 @@ export async function loadTools(choice: ToolChoice, known: readonly FamilyEntry[
 }
 
 /** The named tool out of every family this command knows. */
-export async function findTool(name: string, choice: ToolChoice, known: readonly FamilyEntry[]): Promise<{ tool: AnyTool; set: Toolset }> {
+export async function findTool(
+  name: string,
+  choice: ToolChoice,
+  known: readonly FamilyEntry[],
+): Promise<{ tool: AnyTool; set: Toolset }> {
   const set = await loadTools({ ...choice, families: choice.families.length > 0 ? choice.families : ["all"] }, known);
   const tool = set.get(name);
   if (tool !== undefined) return { tool, set };
   await set.close();
-  const near = nearest(name, set.tools.map((entry) => entry.name));
-  throw usageFault(`unknown tool "${name}"${near.length > 0 ? `: did you mean ${near.join(", ")}?` : ""} "toolhaft list all" shows every tool`);
+  const near = nearest(
+    name,
+    set.tools.map((entry) => entry.name),
+  );
+  throw usageFault(
+    `unknown tool "${name}"${near.length > 0 ? `: did you mean ${near.join(", ")}?` : ""} "toolhaft list all" shows every tool`,
+  );
 }

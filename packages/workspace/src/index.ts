@@ -11,6 +11,7 @@ export {
   type UnifiedDiff,
   unifiedDiff,
 } from "./diff.ts";
+export type { FileKind, FileStat, FileSystem, OpenFile, OpenMode } from "./file-system.ts";
 export {
   type FindOptions,
   type FindStrategy,
@@ -20,6 +21,7 @@ export {
   type TextPlace,
 } from "./find-text.ts";
 export { indentOf } from "./indent.ts";
+export { nodeFileSystem } from "./node-file-system.ts";
 export { splitPayload } from "./payload.ts";
 export { carryIndent, replaceText } from "./replace-text.ts";
 export {
@@ -32,3 +34,20 @@ export {
   spliceLines,
 } from "./splice.ts";
 export { type Line, lineAt, parseText, type TextModel } from "./text-model.ts";
+export type {
+  Change,
+  CommitRecord,
+  Committed,
+  CommittedFile,
+  EditOptions,
+  Plan,
+  RecoveredFile,
+  Recovery,
+  ResolvedPath,
+  Scope,
+  StagedFile,
+  TextFile,
+  Workspace,
+  WorkspaceOptions,
+} from "./types.ts";
+export { createWorkspace } from "./workspace.ts";
