@@ -18,7 +18,8 @@ export function fromModelMessages(messages: readonly unknown[]): NewMessage[] {
       for (const part of parts) settle(recorded, part);
       continue;
     }
-    const content = typeof given.content === "string" ? [{ kind: "text" as const, text: given.content }] : parts.flatMap(partOf);
+    const content =
+      typeof given.content === "string" ? [{ kind: "text" as const, text: given.content }] : parts.flatMap(partOf);
     const role = nonEmpty(given.role) ?? "user";
     recorded.push({
       id: nonEmpty(given.id) ?? createId(),
@@ -99,9 +100,15 @@ function partOf(part: JsonRecord): NewPart[] {
 function fileOf(part: JsonRecord): NewPart {
   const file = object(part.file) ?? part;
   const data = file.uint8Array ?? file.data ?? file.image;
-  const bytes = data instanceof Uint8Array ? data.length : typeof data === "string" ? Math.floor((data.length * 3) / 4) : 0;
+  const bytes =
+    data instanceof Uint8Array ? data.length : typeof data === "string" ? Math.floor((data.length * 3) / 4) : 0;
   const name = nonEmpty(file.filename);
-  return { kind: "file", ...(name !== undefined && { name }), mime: nonEmpty(file.mediaType) ?? "application/octet-stream", bytes };
+  return {
+    kind: "file",
+    ...(name !== undefined && { name }),
+    mime: nonEmpty(file.mediaType) ?? "application/octet-stream",
+    bytes,
+  };
 }
 
 /** Puts the outcome of a call where the call stands; the newest call of that id is meant. */
@@ -147,7 +154,10 @@ function stepUsage(usage: JsonRecord | undefined): Usage {
   const cacheWriteTokens = count(input?.cacheWriteTokens);
   const uncached = input?.noCacheTokens;
   return {
-    inputTokens: typeof uncached === "number" ? uncached : Math.max(0, count(usage.inputTokens) - cacheReadTokens - cacheWriteTokens),
+    inputTokens:
+      typeof uncached === "number"
+        ? uncached
+        : Math.max(0, count(usage.inputTokens) - cacheReadTokens - cacheWriteTokens),
     outputTokens: count(usage.outputTokens),
     reasoningTokens: count(output?.reasoningTokens ?? usage.reasoningTokens),
     cacheReadTokens,

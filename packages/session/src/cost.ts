@@ -116,7 +116,8 @@ function litellmPrice(value: unknown): Price | undefined {
   const entry = object(value);
   const input = finite(entry?.input_cost_per_token);
   const output = finite(entry?.output_cost_per_token);
-  if (entry === undefined || nonEmpty(entry.mode) === "embedding" || input === undefined || output === undefined) return undefined;
+  if (entry === undefined || nonEmpty(entry.mode) === "embedding" || input === undefined || output === undefined)
+    return undefined;
   const write = finite(entry.cache_creation_input_token_cost);
   return {
     input: input * perMillion,

@@ -67,12 +67,22 @@ function fromTexts(history: FileHistory, path: string, from: string | null): Fil
   const last = history.steps.at(-1)?.after ?? null;
   if (first === null && last === null) return undefined;
   if (from === null && sameBytes(first, last)) return undefined;
-  const broken = history.steps.some((step, at) => at > 0 && !sameBytes(history.steps[at - 1]?.after ?? null, step.before ?? null));
+  const broken = history.steps.some(
+    (step, at) => at > 0 && !sameBytes(history.steps[at - 1]?.after ?? null, step.before ?? null),
+  );
   const kind = first === null ? "create" : last === null ? "delete" : from === null ? "modify" : "move";
   const shared = { path, from, kind } as const;
   if (isBinary(first) || isBinary(last)) {
     const sizes = `${sizeOf(first)} to ${sizeOf(last)}`;
-    return { ...shared, additions: 0, deletions: 0, diff: "", truncated: false, certainty: "exact", note: `binary file, ${sizes}` };
+    return {
+      ...shared,
+      additions: 0,
+      deletions: 0,
+      diff: "",
+      truncated: false,
+      certainty: "exact",
+      note: `binary file, ${sizes}`,
+    };
   }
   const before = modelOf(first);
   const after = modelOf(last);
@@ -129,7 +139,9 @@ function sectionOf(
     return { text: head + step.patch, ...hunkCounts(parseUnified(step.patch)) };
   }
   if (step.before === undefined || step.after === undefined) {
-    return step.patch === null ? undefined : { text: step.patch, additions: step.additions ?? 0, deletions: step.deletions ?? 0 };
+    return step.patch === null
+      ? undefined
+      : { text: step.patch, additions: step.additions ?? 0, deletions: step.deletions ?? 0 };
   }
   const before = modelOf(step.before);
   const after = modelOf(step.after);

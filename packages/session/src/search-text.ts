@@ -17,9 +17,13 @@ const mostWords = 64;
 
 /** `"…"` is looked for as written; unbalanced quotes are text. */
 export function matcherOf(query: string, options: { match: "words" | "literal"; caseSensitive: boolean }): Matcher {
-  const quoted = options.match === "literal" ? [query] : [...query.matchAll(/"([^"]+)"/g)].flatMap(([, phrase]) => phrase ?? []);
-  const exact = quoted.map((phrase) => phrase.trim() === "" ? phrase : phrase).filter((phrase) => phrase !== "");
-  const words = query.split(/[\s"]+/).filter((word) => word !== "").slice(0, mostWords);
+  const quoted =
+    options.match === "literal" ? [query] : [...query.matchAll(/"([^"]+)"/g)].flatMap(([, phrase]) => phrase ?? []);
+  const exact = quoted.map((phrase) => (phrase.trim() === "" ? phrase : phrase)).filter((phrase) => phrase !== "");
+  const words = query
+    .split(/[\s"]+/)
+    .filter((word) => word !== "")
+    .slice(0, mostWords);
   const { terms } = analyseQuery(words.join(" "));
   const { caseSensitive } = options;
   const literal = options.match === "literal";
@@ -30,7 +34,9 @@ export function matcherOf(query: string, options: { match: "words" | "literal"; 
     caseSensitive,
     fits: (text) => needles.every((needle) => findIn(text, needle, caseSensitive) !== undefined),
     marks(text, limit) {
-      const found = (literal ? exact : [...exact, ...words]).flatMap((needle) => occurrences(text, needle, caseSensitive, limit));
+      const found = (literal ? exact : [...exact, ...words]).flatMap((needle) =>
+        occurrences(text, needle, caseSensitive, limit),
+      );
       if (found.length > 0) return merged(found).slice(0, limit);
       return literal ? [] : wordMarks(text, new Set(terms), limit);
     },
@@ -72,7 +78,11 @@ function occurrences(text: string, needle: string, caseSensitive: boolean, limit
   const wanted = fold(needle, caseSensitive).text;
   if (wanted === "") return [];
   const found: [number, number][] = [];
-  for (let at = folded.text.indexOf(wanted); at !== -1 && found.length < limit; at = folded.text.indexOf(wanted, at + wanted.length)) {
+  for (
+    let at = folded.text.indexOf(wanted);
+    at !== -1 && found.length < limit;
+    at = folded.text.indexOf(wanted, at + wanted.length)
+  ) {
     found.push([folded.from[at] ?? 0, (folded.from[at + wanted.length - 1] ?? 0) + 1]);
   }
   return found;
@@ -108,7 +118,10 @@ function merged(ranges: readonly [number, number][]): [number, number][] {
 const excerptPoints = 160;
 
 /** About 160 code points around the first mark, on one line, with the marks moved along. */
-export function excerptAround(text: string, marks: readonly [number, number][]): { excerpt: string; marks: [number, number][] } {
+export function excerptAround(
+  text: string,
+  marks: readonly [number, number][],
+): { excerpt: string; marks: [number, number][] } {
   const points = [...text];
   const [first] = marks;
   const centre = first === undefined ? 0 : Math.floor((first[0] + first[1]) / 2);
@@ -116,7 +129,10 @@ export function excerptAround(text: string, marks: readonly [number, number][]):
   const end = Math.min(points.length, start + excerptPoints);
   const head = start > 0 ? "…" : "";
   const tail = end < points.length ? "…" : "";
-  const body = points.slice(start, end).map((point) => (/\s/.test(point) ? " " : point)).join("");
+  const body = points
+    .slice(start, end)
+    .map((point) => (/\s/.test(point) ? " " : point))
+    .join("");
   const shift = head.length - start;
   return {
     excerpt: head + body + tail,

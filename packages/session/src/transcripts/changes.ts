@@ -1,9 +1,9 @@
 import type { Database } from "@toolhaft/sqlite";
 import type { Fact, RecordedChange } from "../facts.ts";
+import { parseLine } from "../json-line.ts";
 import type { Changes, RecordedFileChange } from "../store.ts";
 import type { FileContext, TranscriptFormat } from "./format.ts";
 import { idOf, OpenFiles } from "./read-messages.ts";
-import { parseLine } from "../json-line.ts";
 
 interface ChangeRow {
   n: number;
@@ -31,7 +31,11 @@ export async function changesOf(
   const last =
     upTo === undefined
       ? undefined
-      : db.get<{ seq: number }>("SELECT seq FROM messages WHERE session = ? AND (key = ? OR '#' || idx = ?)", [session, upTo, upTo]);
+      : db.get<{ seq: number }>("SELECT seq FROM messages WHERE session = ? AND (key = ? OR '#' || idx = ?)", [
+          session,
+          upTo,
+          upTo,
+        ]);
   const rows = db.all<ChangeRow>(
     `SELECT c.n, c.message, m.key, m.idx, c.call_id, c.path, c.from_path, c.kind, f.path AS file, f.packed, c.offset, c.length
      FROM changes c JOIN files f ON f.id = c.file LEFT JOIN messages m ON m.row = c.message
@@ -57,7 +61,11 @@ export async function changesOf(
 }
 
 /** The line is interpreted again for its change; the rest of the session is not needed for that. */
-async function changeAt(format: TranscriptFormat, row: ChangeRow, files: OpenFiles): Promise<RecordedChange | undefined> {
+async function changeAt(
+  format: TranscriptFormat,
+  row: ChangeRow,
+  files: OpenFiles,
+): Promise<RecordedChange | undefined> {
   const bytes = await files.bytes({ ...row, path: row.file, message: 0, record: 0, oversize: 0 });
   const { records } = parseLine(bytes, (value) => format.isRecord(value));
   const found = { path: row.file, session: "", parent: null, archived: false, packed: row.packed === 1 };

@@ -98,10 +98,15 @@ async function readMessage(
     for (const part of parts.content) content.push({ content: part, oversize: line.oversize === 1 });
     for (const result of parts.results) {
       const known = results.get(result.callId);
-      results.set(result.callId, known === undefined || result.rank >= known.rank ? { ...known, ...result } : { ...result, ...known });
+      results.set(
+        result.callId,
+        known === undefined || result.rank >= known.rank ? { ...known, ...result } : { ...result, ...known },
+      );
     }
   }
-  const last = db.get<{ idx: number }>("SELECT max(idx) AS idx FROM messages WHERE session = ? AND branch = 'main'", [session]);
+  const last = db.get<{ idx: number }>("SELECT max(idx) AS idx FROM messages WHERE session = ? AND branch = 'main'", [
+    session,
+  ]);
   const open: ToolStatus = options.recent && last?.idx === row.idx ? "running" : "no_result";
   const usage = usageOf(db, session, row.key);
   return {
@@ -135,7 +140,13 @@ function usageOf(db: Database, session: number, key: string) {
   );
   if (row === undefined || row.n === 0) return undefined;
   return {
-    usage: { inputTokens: row.i, outputTokens: row.o, reasoningTokens: row.r, cacheReadTokens: row.cr, cacheWriteTokens: row.cw },
+    usage: {
+      inputTokens: row.i,
+      outputTokens: row.o,
+      reasoningTokens: row.r,
+      cacheReadTokens: row.cr,
+      cacheWriteTokens: row.cw,
+    },
     usd: row.usd,
   };
 }

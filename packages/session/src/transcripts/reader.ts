@@ -1,7 +1,15 @@
 import { type Clock, ToolError } from "@toolhaft/core";
 import type { Database } from "@toolhaft/sqlite";
 import type { Message, Summary, Todo } from "../model.ts";
-import type { Changes, ListQuery, MessageRange, SearchPage, SearchQuery, SessionReader, UsageReport } from "../store.ts";
+import type {
+  Changes,
+  ListQuery,
+  MessageRange,
+  SearchPage,
+  SearchQuery,
+  SessionReader,
+  UsageReport,
+} from "../store.ts";
 import { todosOf } from "../todo-list.ts";
 import { changesOf } from "./changes.ts";
 import type { TranscriptFormat } from "./format.ts";
@@ -55,7 +63,8 @@ export class TranscriptReader implements SessionReader {
   }
 
   async search(query: SearchQuery, signal: AbortSignal): Promise<SearchPage> {
-    const directories = query.session === undefined ? query.directories : await this.#directoryOf(query.session, signal);
+    const directories =
+      query.session === undefined ? query.directories : await this.#directoryOf(query.session, signal);
     const { db, index } = await this.#fresh(directories, signal, query.indexMs);
     return searchTranscripts(db, this.#options.format, query, index, { ...this.#options, signal });
   }
@@ -116,7 +125,8 @@ export class TranscriptReader implements SessionReader {
       maxLineBytes,
       signal,
       deadline: clock.now() + indexMs,
-      wanted: (directory) => directories === "all" || directory === null || directories.some((root) => isInside(root, directory)),
+      wanted: (directory) =>
+        directories === "all" || directory === null || directories.some((root) => isInside(root, directory)),
     });
     if (index.unreadable.length > 0 && index.unreadable.length === index.seen + index.unreadable.length) {
       const [first] = index.unreadable;

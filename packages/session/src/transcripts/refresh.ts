@@ -209,7 +209,6 @@ function contextOf(db: Database, store: string, found: FoundFile): FileContext {
         .map(({ key }) => key);
     },
     async startContains(bytes) {
-      const { readStart } = await import("./start.ts");
       return (await readStart(found.path, found.packed, startBytes)).includes(bytes);
     },
   };

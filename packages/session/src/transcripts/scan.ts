@@ -34,10 +34,15 @@ export async function scanFiles(
   from: { file: number; hit: number },
   limit: number,
   options: SearchOptions,
-): Promise<{ hits: SearchHit[]; next: { file: number; hit: number } | null; progress: NonNullable<SearchPage["scan"]> }> {
+): Promise<{
+  hits: SearchHit[];
+  next: { file: number; hit: number } | null;
+  progress: NonNullable<SearchPage["scan"]>;
+}> {
   const files = filesOf(db, format.source, query);
   const pattern = patternOf(query, matcher);
-  const parts: readonly SearchedPart[] = query.parts.includes("tool_output") && matcher.terms.length > 0 ? ["tool_output"] : query.parts;
+  const parts: readonly SearchedPart[] =
+    query.parts.includes("tool_output") && matcher.terms.length > 0 ? ["tool_output"] : query.parts;
   const deadline = options.clock.now() + query.scanMs;
   const hits: SearchHit[] = [];
   let next: { file: number; hit: number } | null = null;
@@ -50,7 +55,8 @@ export async function scanFiles(
       break;
     }
     const skip = at === from.file ? from.hit : 0;
-    const messages = pattern === undefined ? [] : await matchingMessages(db, file, pattern, scopeOf(format.source, query), options);
+    const messages =
+      pattern === undefined ? [] : await matchingMessages(db, file, pattern, scopeOf(format.source, query), options);
     const found = await hitsIn(db, format, messages, parts, matcher, options);
     const rest = found.slice(skip);
     const taken = rest.slice(0, limit - hits.length);
@@ -95,7 +101,9 @@ function utf8Pattern(text: string, bothCases: boolean): string {
   return [...text]
     .map((character) => {
       if (character.charCodeAt(0) < 0x80) return character.replace(/[.*+?^${}()|[\]\\/]/, "\\$&");
-      const forms = bothCases ? new Set([character, character.toLowerCase(), character.toUpperCase()]) : new Set([character]);
+      const forms = bothCases
+        ? new Set([character, character.toLowerCase(), character.toUpperCase()])
+        : new Set([character]);
       const choices = [...forms].flatMap((form) => [bytesPattern(form), escapePattern(form)]);
       return `(?:${[...new Set(choices)].join("|")})`;
     })
@@ -107,7 +115,10 @@ function bytesPattern(text: string): string {
 }
 
 function escapePattern(text: string): string {
-  return Array.from({ length: text.length }, (_, at) => `\\\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`).join("");
+  return Array.from(
+    { length: text.length },
+    (_, at) => `\\\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`,
+  ).join("");
 }
 
 async function matchingMessages(
@@ -137,7 +148,7 @@ async function* offsetsIn(file: ScannedFile, pattern: RegExp, signal: AbortSigna
   for await (const chunk of chunksOf(file, signal)) {
     const bytes = Buffer.concat([tail, chunk]);
     const start = position - tail.length;
-    const text = bytes.latin1Slice(0, bytes.length);
+    const text = bytes.toString("latin1");
     pattern.lastIndex = 0;
     for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
       yield start + match.index;
@@ -186,7 +197,9 @@ async function hitsIn(
     const message = await messageAt(db, format, found.session, found.idx, options);
     if (message === undefined) continue;
     for (const part of parts) {
-      const fitting = partTexts(message, part).filter(({ text }) => matcher.fits(text) && matcher.marks(text, 1).length > 0);
+      const fitting = partTexts(message, part).filter(
+        ({ text }) => matcher.fits(text) && matcher.marks(text, 1).length > 0,
+      );
       const [first] = fitting;
       if (first === undefined) continue;
       hits.push({

@@ -60,7 +60,11 @@ export async function searchTranscripts(
   }
   const rankedLeft = candidates.length - at;
   const exactCount = matcher.exact.length === 0 && !matcher.caseSensitive;
-  const page = { hits, searched, index: { upToDate: index.upToDate, pendingFiles: index.pendingFiles, pendingBytes: index.pendingBytes } };
+  const page = {
+    hits,
+    searched,
+    index: { upToDate: index.upToDate, pendingFiles: index.pendingFiles, pendingBytes: index.pendingBytes },
+  };
   const needsScan = query.parts.includes("tool_output") || (query.match === "literal" && matcher.terms.length === 0);
   if (rankedLeft > 0 || !needsScan) {
     return {
@@ -71,7 +75,15 @@ export async function searchTranscripts(
       scan: null,
     };
   }
-  const scan = await scanFiles(db, format, query, matcher, position.scan ?? { file: 0, hit: 0 }, query.limit - hits.length, options);
+  const scan = await scanFiles(
+    db,
+    format,
+    query,
+    matcher,
+    position.scan ?? { file: 0, hit: 0 },
+    query.limit - hits.length,
+    options,
+  );
   return {
     ...page,
     hits: [...hits, ...scan.hits],
@@ -101,7 +113,9 @@ export function scopeOf(store: string, query: SearchQuery): { sql: string; param
     parts.push(inside.sql);
     parameters.push(...inside.parameters);
     // A copied message is found once, where it was written.
-    parts.push("(m.inherited = 0 OR NOT EXISTS (SELECT 1 FROM sessions p WHERE p.store = s.store AND p.id = s.parent AND p.live = 1))");
+    parts.push(
+      "(m.inherited = 0 OR NOT EXISTS (SELECT 1 FROM sessions p WHERE p.store = s.store AND p.id = s.parent AND p.live = 1))",
+    );
   } else {
     parts.push("(s.id = ? OR s.parent = ?)");
     parameters.push(query.session, query.session);
@@ -149,15 +163,21 @@ function rank(db: Database, store: string, query: SearchQuery, matcher: Matcher,
       [`{${columns}} : (${expression})`, ...scope.parameters],
     );
   const all = find(terms.join(" AND "), 1);
-  const some = terms.length > 1 && matcher.exact.length === 0 && all.length < mostCandidates ? find(terms.join(" OR "), 0) : [];
+  const some =
+    terms.length > 1 && matcher.exact.length === 0 && all.length < mostCandidates ? find(terms.join(" OR "), 0) : [];
   const best = new Map<string, Candidate>();
   for (const candidate of [...all, ...some]) {
     const key = `${candidate.message} ${candidate.part}`;
     const known = best.get(key);
-    if (known === undefined || (known.allTerms === candidate.allTerms && known.score < candidate.score)) best.set(key, candidate);
+    if (known === undefined || (known.allTerms === candidate.allTerms && known.score < candidate.score))
+      best.set(key, candidate);
   }
-  const scored = [...best.values()].map((candidate) => ({ ...candidate, score: candidate.score * recency(candidate.at, now) }));
-  const recent = (a: Candidate, b: Candidate) => (a.at ?? "") < (b.at ?? "") ? 1 : (a.at ?? "") > (b.at ?? "") ? -1 : 0;
+  const scored = [...best.values()].map((candidate) => ({
+    ...candidate,
+    score: candidate.score * recency(candidate.at, now),
+  }));
+  const recent = (a: Candidate, b: Candidate) =>
+    (a.at ?? "") < (b.at ?? "") ? 1 : (a.at ?? "") > (b.at ?? "") ? -1 : 0;
   return query.sort === "recent"
     ? scored.sort(recent)
     : scored.sort((a, b) => b.allTerms - a.allTerms || b.score - a.score || recent(a, b));
@@ -208,11 +228,17 @@ export async function messageAt(
   options: SearchOptions,
 ): Promise<Message | undefined> {
   const place = db.get<{ n: number }>(
-    "SELECT count(*) AS n FROM messages WHERE session = ?1 AND seq < (SELECT seq FROM messages WHERE session = ?1 AND idx = ?2)",
-    [session, idx],
+    "SELECT count(*) AS n FROM messages WHERE session = :session AND seq < (SELECT seq FROM messages WHERE session = :session AND idx = :idx)",
+    { session, idx },
   );
   const from = place?.n ?? 0;
-  for await (const message of readMessages(db, format, session, { from, to: from + 1, branch: "all" }, { ...options, recent: false })) {
+  for await (const message of readMessages(
+    db,
+    format,
+    session,
+    { from, to: from + 1, branch: "all" },
+    { ...options, recent: false },
+  )) {
     return message;
   }
   return undefined;
@@ -220,8 +246,9 @@ export async function messageAt(
 
 /** Texts of a message that belong to one searched part. */
 export function partTexts(message: Message, part: SearchedPart): { text: string; tool: string | null }[] {
-  return message.parts.flatMap((content) => {
-    if (part === "tool_input") return content.tool === null ? [] : [{ text: content.tool.input, tool: content.tool.name }];
+  return message.parts.flatMap((content): { text: string; tool: string | null }[] => {
+    if (part === "tool_input")
+      return content.tool === null ? [] : [{ text: content.tool.input, tool: content.tool.name }];
     if (part === "tool_output") {
       const output = content.tool?.output ?? null;
       return output === null || content.tool === null ? [] : [{ text: output, tool: content.tool.name }];

@@ -45,21 +45,15 @@ export function childrenOf(db: Database, store: string, id: string): readonly Se
 
 export function idsLike(db: Database, store: string, beginning: string, limit: number): readonly string[] {
   return db
-    .all<{ id: string }>("SELECT id FROM sessions WHERE store = ? AND live = 1 AND substr(id, 1, ?) = ? ORDER BY updated DESC LIMIT ?", [
-      store,
-      beginning.length,
-      beginning,
-      limit,
-    ])
+    .all<{ id: string }>(
+      "SELECT id FROM sessions WHERE store = ? AND live = 1 AND substr(id, 1, ?) = ? ORDER BY updated DESC LIMIT ?",
+      [store, beginning.length, beginning, limit],
+    )
     .map(({ id }) => id);
 }
 
 /** Sessions of the asked directories, newest update first; and how many there are in all others. */
-export function listRows(
-  db: Database,
-  store: string,
-  query: ListQuery,
-): Page<SessionRow> & { elsewhere: number } {
+export function listRows(db: Database, store: string, query: ListQuery): Page<SessionRow> & { elsewhere: number } {
   const filter = filterOf(query);
   const inside = insideOf(query.directories);
   const count = (where: string, parameters: readonly SqlValue[]) =>

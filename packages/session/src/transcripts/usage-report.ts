@@ -32,18 +32,27 @@ export function usageReport(db: Database, session: SessionRow): UsageReport {
            (SELECT m.at FROM messages m WHERE m.session = u.session AND m.key = u.message) AS at,
            EXISTS (
              SELECT 1 FROM usage o JOIN sessions s ON s.row = o.session
-             WHERE o.response = u.response AND o.session <> u.session AND s.live = 1 AND s.store = ?1 AND s.store <> 'codex'
-               AND (s.id = ?3 OR ((?3 IS NULL OR u.sidechain = 0) AND s.directory IS ?4 AND (s.created < ?5 OR (s.created = ?5 AND s.id < ?6)) AND coalesce(s.parent, '') <> ?6))
+             WHERE o.response = u.response AND o.session <> u.session AND s.live = 1 AND s.store = :store AND s.store <> 'codex'
+               AND (s.id = :parent OR ((:parent IS NULL OR u.sidechain = 0) AND s.directory IS :directory AND (s.created < :created OR (s.created = :created AND s.id < :id)) AND coalesce(s.parent, '') <> :id))
            ) AS elsewhere
-         FROM usage u WHERE u.session = ?2
+         FROM usage u WHERE u.session = :row
        ) GROUP BY model, provider, inherited OR elsewhere ORDER BY inherited, model`,
-      [session.store, session.row, session.parent, session.directory, session.created, session.id],
+      {
+        store: session.store,
+        row: session.row,
+        parent: session.parent,
+        directory: session.directory,
+        created: session.created,
+        id: session.id,
+      },
     )
     .map(modelUsage);
   const problems = problemsOf(db, session.row);
   return {
     models,
-    complete: !problems.some(({ code }) => code === "estimated_usage" || code === "malformed_line" || code === "partial_tail"),
+    complete: !problems.some(
+      ({ code }) => code === "estimated_usage" || code === "malformed_line" || code === "partial_tail",
+    ),
     context: { peakTokens: session.peak, window: session.window },
     activeMs: session.active_ms,
     version: session.version,
