@@ -57,6 +57,8 @@ export interface SearchHit {
   /** Further hits of the same part that are not shown. */
   more: number;
   score: number;
+  /** The cursor that goes on after this hit. */
+  after: string;
 }
 
 export interface SearchPage {
@@ -121,6 +123,13 @@ export interface Changes {
   notes: readonly string[];
 }
 
+/** A branch beside the main path: how many messages, and the message it leaves the path at. */
+export interface Branch {
+  branch: string;
+  messages: number;
+  from: string;
+}
+
 export interface MessageRange {
   from?: number;
   to?: number;
@@ -134,6 +143,11 @@ export interface SessionReader {
   /** Ids that share a beginning with an unknown one. */
   near(id: string, limit: number, signal: AbortSignal): Promise<readonly string[]>;
   messages(id: string, range: MessageRange, signal: AbortSignal): AsyncIterable<Message>;
+  /** One message by its id or `#n`, on whatever branch. */
+  message(id: string, messageId: string, signal: AbortSignal): Promise<Message | undefined>;
+  /** Messages of all branches. */
+  count(id: string, signal: AbortSignal): Promise<number>;
+  branches(id: string, signal: AbortSignal): Promise<readonly Branch[]>;
   search(query: SearchQuery, signal: AbortSignal): Promise<SearchPage>;
   usage(id: string, signal: AbortSignal): Promise<UsageReport>;
   todos(id: string, signal: AbortSignal): Promise<readonly Todo[] | undefined>;

@@ -20,7 +20,7 @@ export interface IndexedStore {
 export interface TranscriptStoreOptions {
   format: TranscriptFormat;
   unsupported: SessionStore["unsupported"];
-  forker?(home: IndexHome): SessionForker;
+  forker?(home: IndexHome, reader: TranscriptReader): SessionForker;
 }
 
 /** A store over line-based transcripts of one host. */
@@ -29,10 +29,11 @@ export function transcriptStore(options: TranscriptStoreOptions): IndexedStore {
   return {
     source: format.source,
     attach(home) {
-      const forker = options.forker?.(home);
+      const reader = new TranscriptReader({ ...home, format });
+      const forker = options.forker?.(home, reader);
       return {
         source: format.source,
-        reader: new TranscriptReader({ ...home, format }),
+        reader,
         ...(forker !== undefined && { forker }),
         unsupported,
         async [Symbol.asyncDispose]() {},

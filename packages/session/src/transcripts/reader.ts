@@ -15,7 +15,7 @@ import { changesOf } from "./changes.ts";
 import type { TranscriptFormat } from "./format.ts";
 import { readMessages, runningMs } from "./read-messages.ts";
 import { type IndexState, refreshIndex } from "./refresh.ts";
-import { searchTranscripts } from "./search.ts";
+import { messageAt, searchTranscripts } from "./search.ts";
 import { childrenOf, idsLike, listRows, type SessionRow, sessionById, summaryOf } from "./summaries.ts";
 import { usageReport } from "./usage-report.ts";
 
@@ -60,6 +60,34 @@ export class TranscriptReader implements SessionReader {
     const recent = this.#options.clock.now() - Date.parse(session.updated) < runningMs;
     const { format, maxLineBytes } = this.#options;
     yield* readMessages(db, format, session.row, range, { maxLineBytes, signal, recent });
+  }
+
+  async message(id: string, messageId: string, signal: AbortSignal): Promise<Message | undefined> {
+    const session = await this.#session(id, signal);
+    const db = await this.#options.database();
+    const row = db.get<{ idx: number }>("SELECT idx FROM messages WHERE session = ? AND (key = ? OR '#' || idx = ?)", [
+      session.row,
+      messageId,
+      messageId,
+    ]);
+    if (row === undefined) return undefined;
+    return messageAt(db, this.#options.format, session.row, row.idx, { ...this.#options, signal });
+  }
+
+  async count(id: string, signal: AbortSignal): Promise<number> {
+    const session = await this.#session(id, signal);
+    const db = await this.#options.database();
+    return db.get<{ n: number }>("SELECT count(*) AS n FROM messages WHERE session = ?", [session.row])?.n ?? 0;
+  }
+
+  async branches(id: string, signal: AbortSignal): Promise<readonly Branch[]> {
+    const session = await this.#session(id, signal);
+    const db = await this.#options.database();
+    return db.all<Branch>(
+      `SELECT branch, count(*) AS messages, coalesce((SELECT parent FROM messages f WHERE f.session = m.session AND f.branch = m.branch ORDER BY f.seq LIMIT 1), '') AS "from"
+       FROM messages m WHERE session = ? AND branch <> 'main' GROUP BY branch ORDER BY min(seq)`,
+      [session.row],
+    );
   }
 
   async search(query: SearchQuery, signal: AbortSignal): Promise<SearchPage> {

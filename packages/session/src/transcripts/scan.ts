@@ -44,7 +44,7 @@ export async function scanFiles(
   const parts: readonly SearchedPart[] =
     query.parts.includes("tool_output") && matcher.terms.length > 0 ? ["tool_output"] : query.parts;
   const deadline = options.clock.now() + query.scanMs;
-  const hits: SearchHit[] = [];
+  const hits: { hit: Omit<SearchHit, "after">; next: { file: number; hit: number } }[] = [];
   let next: { file: number; hit: number } | null = null;
   let at = from.file;
   for (; at < files.length; at += 1) {
@@ -60,7 +60,7 @@ export async function scanFiles(
     const found = await hitsIn(db, format, messages, parts, matcher, options);
     const rest = found.slice(skip);
     const taken = rest.slice(0, limit - hits.length);
-    hits.push(...taken);
+    for (const [place, hit] of taken.entries()) hits.push({ hit, next: { file: at, hit: skip + place + 1 } });
     if (taken.length < rest.length) {
       next = { file: at, hit: skip + taken.length };
       break;
@@ -190,8 +190,8 @@ async function hitsIn(
   parts: readonly SearchedPart[],
   matcher: Matcher,
   options: SearchOptions,
-): Promise<SearchHit[]> {
-  const hits: SearchHit[] = [];
+): Promise<Omit<SearchHit, "after">[]> {
+  const hits: Omit<SearchHit, "after">[] = [];
   for (const found of messages) {
     options.signal.throwIfAborted();
     const message = await messageAt(db, format, found.session, found.idx, options);

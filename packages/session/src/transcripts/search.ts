@@ -56,7 +56,7 @@ export async function searchTranscripts(
     if (candidate === undefined) break;
     options.signal.throwIfAborted();
     const hit = await hitOf(db, format, candidate, matcher, options);
-    if (hit !== undefined) hits.push(hit);
+    if (hit !== undefined) hits.push({ ...hit, after: positionText({ ranked: at + 1, scan: null }) });
   }
   const rankedLeft = candidates.length - at;
   const exactCount = matcher.exact.length === 0 && !matcher.caseSensitive;
@@ -86,7 +86,7 @@ export async function searchTranscripts(
   );
   return {
     ...page,
-    hits: [...hits, ...scan.hits],
+    hits: [...hits, ...scan.hits.map(({ hit, next }) => ({ ...hit, after: positionText({ ranked: at, scan: next }) }))],
     total: (position.scan === null ? candidates.length : 0) + scan.hits.length,
     totalIsFloor: scan.next !== null,
     nextCursor: scan.next === null ? null : positionText({ ranked: at, scan: scan.next }),
@@ -196,7 +196,7 @@ async function hitOf(
   candidate: Candidate,
   matcher: Matcher,
   options: SearchOptions,
-): Promise<SearchHit | undefined> {
+): Promise<Omit<SearchHit, "after"> | undefined> {
   const message = await messageAt(db, format, candidate.session, candidate.idx, options);
   if (message === undefined) return undefined;
   const texts = partTexts(message, candidate.part);
