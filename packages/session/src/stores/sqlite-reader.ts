@@ -64,7 +64,7 @@ const chain = `
 WITH RECURSIVE chain(row, below, depth) AS (
   SELECT :session, 9007199254740991, 0
   UNION ALL
-  SELECT s.parent_row, min(s.fork_seq + 1, chain.below), chain.depth + 1 FROM chain JOIN sessions s ON s.row = chain.row WHERE s.parent_row IS NOT NULL
+  SELECT s.parent_row, s.fork_seq + 1, chain.depth + 1 FROM chain JOIN sessions s ON s.row = chain.row WHERE s.parent_row IS NOT NULL
 ), path AS (
   SELECT m.*, chain.depth = 0 AS own, row_number() OVER (ORDER BY chain.depth DESC, m.seq) - 1 AS idx
   FROM chain JOIN messages m ON m.session = chain.row AND m.seq < chain.below
