@@ -56,7 +56,14 @@ function offsetAt(moment: number, timeZone: string): number {
     second: "numeric",
   }).formatToParts(moment);
   const value = (type: string) => Number(parts.find((part) => part.type === type)?.value ?? 0);
-  const shown = Date.UTC(value("year"), value("month") - 1, value("day"), value("hour"), value("minute"), value("second"));
+  const shown = Date.UTC(
+    value("year"),
+    value("month") - 1,
+    value("day"),
+    value("hour"),
+    value("minute"),
+    value("second"),
+  );
   return shown - Math.floor(moment / 1000) * 1000;
 }
 

@@ -65,6 +65,8 @@ export type Fact = { session?: string } & (
       model: string | null;
       provider: string | null;
       inherited: boolean;
+      /** Taken back by the user: kept in the file, off the main path. */
+      reverted?: boolean;
       content: readonly Content[];
     }
   | { kind: "node"; id: string; parent: string | null; logicalParent: string | null; message: string | null }

@@ -31,13 +31,20 @@ export function forkPoint(db: Database, source: string, id: string, messageId: s
     [source, id],
   );
   if (session === undefined) throw new ToolError("not_found", `no session ${id} in ${source}`);
-  const rows = db.all<Row>("SELECT row, key, idx, branch, parent FROM messages WHERE session = ? ORDER BY idx", [session.row]);
+  const rows = db.all<Row>("SELECT row, key, idx, branch, parent FROM messages WHERE session = ? ORDER BY idx", [
+    session.row,
+  ]);
   const main = rows.filter(({ branch }) => branch === "main");
-  const point = messageId === undefined ? main.at(-1) : rows.find((row) => row.key === messageId || `#${row.idx}` === messageId);
+  const point =
+    messageId === undefined ? main.at(-1) : rows.find((row) => row.key === messageId || `#${row.idx}` === messageId);
   if (point === undefined) {
-    throw new ToolError("not_found", messageId === undefined ? "the session has no message to fork at" : "this session has no such message", {
-      hint: `it has ${main.length} messages: #0 to #${Math.max(0, main.length - 1)}`,
-    });
+    throw new ToolError(
+      "not_found",
+      messageId === undefined ? "the session has no message to fork at" : "this session has no such message",
+      {
+        hint: `it has ${main.length} messages: #0 to #${Math.max(0, main.length - 1)}`,
+      },
+    );
   }
   const path = pathTo(point, rows);
   refuseOpenCalls(db, session.row, point, main);
@@ -65,13 +72,17 @@ function pathTo(point: Row, rows: readonly Row[]): Row[] {
   if (point.branch === "main") return rows.filter(({ branch, idx }) => branch === "main" && idx <= point.idx);
   const byKey = new Map(rows.map((row) => [row.key, row]));
   const path: Row[] = [];
-  for (let at: Row | undefined = point; at !== undefined && !path.includes(at); at = byKey.get(at.parent ?? "")) path.unshift(at);
+  for (let at: Row | undefined = point; at !== undefined && !path.includes(at); at = byKey.get(at.parent ?? ""))
+    path.unshift(at);
   return path;
 }
 
 function refuseOpenCalls(db: Database, session: number, point: Row, main: readonly Row[]): void {
   const open = (row: number) =>
-    (db.get<{ n: number }>("SELECT count(*) AS n FROM calls WHERE session = ? AND message = ? AND status = 'no_result'", [session, row])?.n ?? 0) > 0;
+    (db.get<{ n: number }>(
+      "SELECT count(*) AS n FROM calls WHERE session = ? AND message = ? AND status = 'no_result'",
+      [session, row],
+    )?.n ?? 0) > 0;
   if (!open(point.row)) return;
   const before = main.filter(({ idx, row }) => idx < point.idx && !open(row)).at(-1);
   const after = main.find(({ idx, row }) => idx > point.idx && !open(row));

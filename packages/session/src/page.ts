@@ -20,7 +20,8 @@ function shownPart(part: Part, options: PageOptions): Part | undefined {
   if (part.kind === "thinking" && !options.includeThinking) return undefined;
   if (part.tool === null) return part.text === null ? part : textPart(part, options);
   const { tool } = part;
-  if (options.toolFilter !== undefined && !tool.name.toLowerCase().includes(options.toolFilter.toLowerCase())) return undefined;
+  if (options.toolFilter !== undefined && !tool.name.toLowerCase().includes(options.toolFilter.toLowerCase()))
+    return undefined;
   const input = cut(shownText(tool.input, options.redact), options.maxCharsPerPart);
   const output =
     options.includeToolResults && tool.output !== null
@@ -44,7 +45,8 @@ export function fromPartOffset(message: Message, offset: number, options: PageOp
   let skip = offset;
   const parts: Part[] = [];
   for (const part of message.parts) {
-    const text = part.tool === null ? part.text : (options.includeToolResults ? part.tool.output : null) ?? part.tool.input;
+    const text =
+      part.tool === null ? part.text : ((options.includeToolResults ? part.tool.output : null) ?? part.tool.input);
     if (text === null) {
       if (skip === 0) parts.push(part);
       continue;
@@ -57,7 +59,8 @@ export function fromPartOffset(message: Message, offset: number, options: PageOp
     const rest = dropPoints(text, skip);
     skip = 0;
     if (part.tool === null) parts.push({ ...part, text: rest });
-    else if (options.includeToolResults && part.tool.output !== null) parts.push({ ...part, tool: { ...part.tool, output: rest } });
+    else if (options.includeToolResults && part.tool.output !== null)
+      parts.push({ ...part, tool: { ...part.tool, output: rest } });
     else parts.push({ ...part, tool: { ...part.tool, input: rest } });
   }
   return { ...message, parts };

@@ -83,7 +83,10 @@ export const messageSchema = z.object({
 
 /** Parameters that several tools share. */
 export const sessionId = z.string().min(1).describe("Whole session id, or source:id");
-export const fromDate = z.string().optional().describe("Only what was active from this date on: 2026-03-02 or 2026-03-02T09:00:00Z");
+export const fromDate = z
+  .string()
+  .optional()
+  .describe("Only what was active from this date on: 2026-03-02 or 2026-03-02T09:00:00Z");
 export const toDate = z.string().optional().describe("Only what was active up to this date, a bare date included");
 export const projectPath = z.string().min(1).optional().describe("Folder of another project; default: this one");
 export const source = z.string().min(1).optional().describe("Only this source, such as claude-code");

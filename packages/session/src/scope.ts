@@ -14,12 +14,18 @@ export async function ownDirectories(context: ToolContext): Promise<readonly str
 }
 
 /** Directories that a list or search looks at; another project is asked for first. */
-export async function directoriesFor(desk: Desk, projectPath: string | undefined, context: ToolContext): Promise<readonly string[]> {
+export async function directoriesFor(
+  desk: Desk,
+  projectPath: string | undefined,
+  context: ToolContext,
+): Promise<readonly string[]> {
   if (projectPath === undefined) return ownDirectories(context);
   const path = isAbsolute(projectPath) ? resolve(projectPath) : resolve(context.directory, projectPath);
   const real = await realOrUndefined(path);
   if (real === undefined) {
-    throw new ToolError("not_found", `project_path does not exist: ${path}`, { hint: "give the folder the session was started in" });
+    throw new ToolError("not_found", `project_path does not exist: ${path}`, {
+      hint: "give the folder the session was started in",
+    });
   }
   const directories = [...new Set([path, real])];
   const own = await ownDirectories(context);

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { alias, type AnyTool, type Clock, type Family, systemClock, type ToolContext, ToolError } from "@toolhaft/core";
+import { type AnyTool, alias, type Clock, type Family, systemClock, type ToolContext, ToolError } from "@toolhaft/core";
 import { type Database, openDatabase } from "@toolhaft/sqlite";
 import { claudeCodeStore } from "./claude-code/store.ts";
 import { codexStore } from "./codex/store.ts";
@@ -97,7 +97,8 @@ function toolsOf(desk: Desk, aliases: boolean): readonly AnyTool[] {
   const diff = diffTool(desk);
   const fork = forkTool(desk);
   const tools: AnyTool[] = [listTool(desk), searchTool(desk), readTool(desk), info, diff, fork];
-  if (aliases) tools.push(alias(info, "session_inspect"), alias(diff, "session_changes"), alias(fork, "session_branch"));
+  if (aliases)
+    tools.push(alias(info, "session_inspect"), alias(diff, "session_changes"), alias(fork, "session_branch"));
   return Object.freeze(tools);
 }
 
@@ -152,7 +153,9 @@ function checkTimeZone(timeZone: string): void {
   try {
     new Intl.DateTimeFormat("en", { timeZone });
   } catch (error) {
-    throw new TypeError(`createSessions: timeZone "${timeZone}" is not known: write a name such as "Europe/Berlin"`, { cause: error });
+    throw new TypeError(`createSessions: timeZone "${timeZone}" is not known: write a name such as "Europe/Berlin"`, {
+      cause: error,
+    });
   }
 }
 

@@ -8,6 +8,7 @@ import { claudeCodeFormat } from "../src/claude-code/format.ts";
 import { codexFormat } from "../src/codex/format.ts";
 import { totalUsage } from "../src/cost.ts";
 import type { Message, Usage } from "../src/model.ts";
+import { opencodeFormat } from "../src/opencode/format.ts";
 import type { SessionReader } from "../src/store.ts";
 import { transcriptStore } from "../src/stores/transcript-store.ts";
 import type { TranscriptFormat } from "../src/transcripts/format.ts";
@@ -48,9 +49,12 @@ const made = samples === undefined ? undefined : join(samples, "made");
 
 describe.skipIf(made === undefined)("sample transcripts", async () => {
   const expected =
-    made === undefined ? { claude: {}, codex: {} } : JSON.parse(readFileSync(join(made, "expected.json"), "utf8"));
+    made === undefined
+      ? { claude: {}, codex: {}, opencode: {} }
+      : JSON.parse(readFileSync(join(made, "expected.json"), "utf8"));
   const claude = await readerOf(claudeCodeFormat([join(made ?? "", "claude")]));
   const codex = await readerOf(codexFormat(join(made ?? "", "codex")));
+  const opencode = await readerOf(opencodeFormat(join(made ?? "", "opencode"), undefined));
   const all = { directories: "all" as const, limit: 100, includeChildren: false, includeArchived: true };
 
   it("lists every Claude Code session", async () => {
@@ -69,6 +73,34 @@ describe.skipIf(made === undefined)("sample transcripts", async () => {
     if (want.readable !== undefined) {
       const texts = (await messages(claude, id, "all")).flatMap(({ parts }) => parts.map(({ text }) => text));
       expect(texts).toEqual(expect.arrayContaining(want.readable as string[]));
+    }
+  });
+
+  it("lists sessions of opencode's database and of its older files", async () => {
+    const { items } = await opencode.list(all, signal);
+    expect(items.map(({ id }) => id).sort()).toEqual(Object.keys(expected.opencode).sort());
+  });
+
+  it.each(Object.entries<Record<string, unknown>>(expected.opencode))("reads opencode %s", async (id, want) => {
+    const summary = await opencode.get(id, signal);
+    const report = await opencode.usage(id, signal);
+    const { costUsd, ...tokens } = want.usage as Usage & { costUsd: number };
+    const own = report.models.filter(({ inherited }) => !inherited);
+    expect(totalUsage(own)).toEqual(tokens);
+    expect(own.reduce((sum, { recordedUsd }) => sum + (recordedUsd ?? 0), 0)).toBeCloseTo(costUsd, 9);
+    if (want.messages !== undefined) expect(summary?.messages).toBe(want.messages);
+    if (want.parent !== undefined) expect(summary?.parent).toMatchObject({ id: want.parent, kind: "fork" });
+    if (want.damagedParts !== undefined) {
+      expect(report.problems.find(({ code }) => code === "damaged_part")?.count).toBe(want.damagedParts);
+    }
+    if (want.toolCalls !== undefined) {
+      expect(Object.fromEntries(report.tools.map(({ name, calls }) => [name, calls]))).toEqual(want.toolCalls);
+    }
+    if (want.todos !== undefined) {
+      const todos = (await opencode.todos(id, signal)) ?? [];
+      for (const [status, count] of Object.entries(want.todos as object)) {
+        expect(todos.filter((todo) => todo.status === status)).toHaveLength(count);
+      }
     }
   });
 

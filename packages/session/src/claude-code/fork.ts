@@ -1,18 +1,26 @@
 import { dirname, join } from "node:path";
 import { ToolError } from "@toolhaft/core";
 import { v4, v5, validate } from "uuid";
-import { forkPoint, type ForkPoint } from "../fork-point.ts";
-import { type JsonRecord, parseLine } from "../json-line.ts";
+import { type ForkPoint, forkPoint } from "../fork-point.ts";
+import { isObject, type JsonRecord, parseLine } from "../json-line.ts";
 import { readLines } from "../lines.ts";
 import { writeNewFile } from "../new-file.ts";
-import { isObject } from "../json-line.ts";
 import { nonEmpty, object } from "../shapes.ts";
 import type { SessionForker } from "../store.ts";
 import type { IndexHome } from "../stores/transcript-store.ts";
 import type { TranscriptReader } from "../transcripts/reader.ts";
 
 /** Fields that name a line; the fork's lines have ids of their own. */
-const lineFields = ["uuid", "parentUuid", "logicalParentUuid", "leafUuid", "messageId", "headUuid", "anchorUuid", "tailUuid"];
+const lineFields = [
+  "uuid",
+  "parentUuid",
+  "logicalParentUuid",
+  "leafUuid",
+  "messageId",
+  "headUuid",
+  "anchorUuid",
+  "tailUuid",
+];
 
 /** Forks a Claude Code session into a new transcript beside its own. */
 export function claudeCodeForker(home: IndexHome, reader: TranscriptReader): SessionForker {
@@ -38,7 +46,10 @@ export function claudeCodeForker(home: IndexHome, reader: TranscriptReader): Ses
           .map(({ offset }) => offset),
       );
       const title = options.title ?? `${summary.title || "Session"} (fork)`;
-      await writeNewFile(target, forkedLines({ id, fork, title, point, offsets, maxLineBytes: home.maxLineBytes, signal }));
+      await writeNewFile(
+        target,
+        forkedLines({ id, fork, title, point, offsets, maxLineBytes: home.maxLineBytes, signal }),
+      );
       const made = await reader.get(fork, signal);
       if (made === undefined) throw new ToolError("internal", `the fork at ${target} cannot be read back`);
       return {
@@ -74,7 +85,8 @@ async function* forkedLines(job: Job): AsyncIterable<string> {
       const uuid = nonEmpty(record.uuid);
       const kept = job.offsets.has(line.offset) || isSummaryOf(record, copied) || isSnapshotOf(record, copied);
       if (!kept || record.isSidechain === true) {
-        if (uuid !== undefined) above.set(uuid, nonEmpty(record.parentUuid) ?? nonEmpty(record.logicalParentUuid) ?? null);
+        if (uuid !== undefined)
+          above.set(uuid, nonEmpty(record.parentUuid) ?? nonEmpty(record.logicalParentUuid) ?? null);
         continue;
       }
       const parent = uuid === undefined ? null : parentIn(record, copied, above, last);
@@ -97,7 +109,11 @@ function parentIn(
 ): string | null {
   const named = nonEmpty(record.parentUuid);
   if (named === undefined) return null;
-  for (let at: string | null | undefined = named, steps = 0; at !== null && at !== undefined && steps <= above.size; steps += 1) {
+  for (
+    let at: string | null | undefined = named, steps = 0;
+    at !== null && at !== undefined && steps <= above.size;
+    steps += 1
+  ) {
     if (copied.has(at)) return at;
     at = above.get(at);
   }
@@ -112,13 +128,19 @@ function isSnapshotOf(record: JsonRecord, copied: ReadonlyMap<string, string>): 
   return record.type === "file-history-snapshot" && copied.has(nonEmpty(record.messageId) ?? "");
 }
 
-function rewritten(record: JsonRecord, parent: string | null, copied: ReadonlyMap<string, string>, job: Job): JsonRecord {
+function rewritten(
+  record: JsonRecord,
+  parent: string | null,
+  copied: ReadonlyMap<string, string>,
+  job: Job,
+): JsonRecord {
   const line = renamed(record, copied, job.fork);
   const uuid = nonEmpty(record.uuid);
   return {
     ...line,
     ...("sessionId" in record && { sessionId: job.fork }),
-    ...(uuid !== undefined && "parentUuid" in record && { parentUuid: parent === null ? null : (copied.get(parent) ?? null) }),
+    ...(uuid !== undefined &&
+      "parentUuid" in record && { parentUuid: parent === null ? null : (copied.get(parent) ?? null) }),
     ...(uuid !== undefined && { forkedFrom: { sessionId: job.id, messageUuid: uuid } }),
   };
 }
@@ -132,7 +154,16 @@ function renamed(record: JsonRecord, copied: ReadonlyMap<string, string>, fork: 
         return [key, copied.get(value) ?? (validate(value) ? v5(value, fork) : value)];
       }
       if (key === "preservedMessages" && Array.isArray(value)) {
-        return [key, value.map((entry) => (typeof entry === "string" ? (copied.get(entry) ?? entry) : isObject(entry) ? renamed(entry, copied, fork) : entry))];
+        return [
+          key,
+          value.map((entry) =>
+            typeof entry === "string"
+              ? (copied.get(entry) ?? entry)
+              : isObject(entry)
+                ? renamed(entry, copied, fork)
+                : entry,
+          ),
+        ];
       }
       const inner = object(value);
       return [key, inner === undefined ? value : renamed(inner, copied, fork)];

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { ToolError } from "@toolhaft/core";
 import { v7 } from "uuid";
-import { forkPoint, type ForkPoint } from "../fork-point.ts";
+import { type ForkPoint, forkPoint } from "../fork-point.ts";
 import { type JsonRecord, parseLine } from "../json-line.ts";
 import { readLines } from "../lines.ts";
 import { writeNewFile } from "../new-file.ts";
@@ -32,7 +32,10 @@ export function codexForker(home: string, index: IndexHome, reader: TranscriptRe
         reason: `write a fork of session ${id}`,
         always: [`session.fork:${join(home, "sessions")}/**`],
       });
-      await writeNewFile(target, forkedLines({ id, fork, now, meta, title: options.title, point, maxLineBytes: index.maxLineBytes, signal }));
+      await writeNewFile(
+        target,
+        forkedLines({ id, fork, now, meta, title: options.title, point, maxLineBytes: index.maxLineBytes, signal }),
+      );
       const made = await reader.get(fork, signal);
       if (made === undefined) throw new ToolError("internal", `the fork at ${target} cannot be read back`);
       return { fork: made, at: point.at, copied: point.messages.length, resume: `codex resume ${fork}`, notes: [] };
@@ -52,9 +55,13 @@ async function metaOf(point: ForkPoint, maxLineBytes: number, signal: AbortSigna
     const [record] = parseLine(line.bytes, (value) => typeof value.type === "string").records;
     const payload = object(record?.payload);
     if (record?.type !== "session_meta" || payload === undefined) {
-      throw new ToolError("unsupported", "this session is in Codex's first format, which its later versions do not read", {
-        hint: "read it with session_read",
-      });
+      throw new ToolError(
+        "unsupported",
+        "this session is in Codex's first format, which its later versions do not read",
+        {
+          hint: "read it with session_read",
+        },
+      );
     }
     if (payload.history_mode === "paginated") {
       throw new ToolError("unsupported", "this session keeps its history in pages of its own, which no copy can hold", {
@@ -87,7 +94,13 @@ async function* forkedLines(job: Job): AsyncIterable<string> {
   yield JSON.stringify({
     timestamp,
     type: "session_meta",
-    payload: { ...kept, id: job.fork, ...("session_id" in kept && { session_id: job.fork }), forked_from_id: job.id, timestamp },
+    payload: {
+      ...kept,
+      id: job.fork,
+      ...("session_id" in kept && { session_id: job.fork }),
+      forked_from_id: job.id,
+      timestamp,
+    },
   });
   let openTurn: string | null | undefined;
   for await (const line of readLines(sourceOf(job.point), 0, job)) {
@@ -98,7 +111,8 @@ async function* forkedLines(job: Job): AsyncIterable<string> {
         yield* ending(openTurn, timestamp, job.title);
         return;
       }
-      if (type === "task_started" || type === "turn_started") openTurn = nonEmpty(object(record.payload)?.turn_id) ?? null;
+      if (type === "task_started" || type === "turn_started")
+        openTurn = nonEmpty(object(record.payload)?.turn_id) ?? null;
       if (ends.has(type)) openTurn = undefined;
       yield JSON.stringify(copied(record, nonEmpty(job.meta.model_provider)));
     }
@@ -112,7 +126,11 @@ function* ending(openTurn: string | null | undefined, timestamp: string, title: 
     yield JSON.stringify({ timestamp, type: "event_msg", payload });
   }
   if (title !== undefined) {
-    yield JSON.stringify({ timestamp, type: "event_msg", payload: { type: "thread_name_updated", thread_name: title } });
+    yield JSON.stringify({
+      timestamp,
+      type: "event_msg",
+      payload: { type: "thread_name_updated", thread_name: title },
+    });
   }
 }
 
@@ -124,4 +142,3 @@ function copied(record: JsonRecord, provider: string | undefined): JsonRecord {
   const { content: __, ...reasoning } = payload;
   return { ...rest, payload: reasoning };
 }
-

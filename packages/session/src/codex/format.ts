@@ -1,7 +1,9 @@
 import type { CallResult, Content } from "../facts.ts";
 import type { JsonRecord } from "../json-line.ts";
 import { object, text } from "../shapes.ts";
+import { statFile } from "../transcripts/file-state.ts";
 import type { TranscriptFormat } from "../transcripts/format.ts";
+import { packedSource } from "../transcripts/packed.ts";
 import { eventResult, itemContent, itemResult } from "./content.ts";
 import { findCodex } from "./find.ts";
 import { abortText, codexInterpreter, textContent, userContent } from "./interpreter.ts";
@@ -13,6 +15,8 @@ export function codexFormat(home: string): TranscriptFormat {
     isRecord: (value) =>
       typeof value.type === "string" || typeof value.id === "string" || value.record_type === "state",
     find: (signal) => findCodex(home, signal),
+    unpacked: packedSource,
+    stat: statFile,
     async interpreter(file, context, saved) {
       const hasUserEvents = await context.startContains('"type":"user_message"');
       return codexInterpreter(file.session, { hasUserEvents, totalsOf: (id) => context.totalsOf(id) }, saved);

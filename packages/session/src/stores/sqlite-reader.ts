@@ -96,7 +96,8 @@ export class SqliteSessionReader implements SessionReader {
       parameters.push(new Date(query.to).toISOString());
     }
     const where = filters.join(" AND ");
-    const count = (sql: string, values: readonly SqlValue[]) => db.get<{ n: number }>(`SELECT count(*) AS n FROM sessions s WHERE ${sql}`, values)?.n ?? 0;
+    const count = (sql: string, values: readonly SqlValue[]) =>
+      db.get<{ n: number }>(`SELECT count(*) AS n FROM sessions s WHERE ${sql}`, values)?.n ?? 0;
     const after = query.cursor === undefined ? undefined : parseCursor(query.cursor);
     const rows = db.all<SessionRow>(
       `SELECT s.*, (SELECT count(*) FROM sessions c WHERE c.parent = s.id) AS children FROM sessions s
@@ -127,7 +128,11 @@ export class SqliteSessionReader implements SessionReader {
     const start = id.slice(0, 6);
     return (
       db
-        ?.all<{ id: string }>("SELECT id FROM sessions WHERE substr(id, 1, ?) = ? ORDER BY updated DESC LIMIT ?", [start.length, start, limit])
+        ?.all<{ id: string }>("SELECT id FROM sessions WHERE substr(id, 1, ?) = ? ORDER BY updated DESC LIMIT ?", [
+          start.length,
+          start,
+          limit,
+        ])
         .map((row) => row.id) ?? []
     );
   }
@@ -139,7 +144,11 @@ export class SqliteSessionReader implements SessionReader {
     for (let from = range.from ?? 0; from < to; from += window) {
       signal.throwIfAborted();
       const limit = Math.min(window, to - from);
-      const rows = db.all<MessageRow>(`${chain} SELECT * FROM path ORDER BY idx LIMIT :limit OFFSET :from`, { session: session.row, limit, from });
+      const rows = db.all<MessageRow>(`${chain} SELECT * FROM path ORDER BY idx LIMIT :limit OFFSET :from`, {
+        session: session.row,
+        limit,
+        from,
+      });
       for (const row of rows) yield messageOf(db, row);
       if (rows.length < limit) return;
     }
@@ -147,7 +156,10 @@ export class SqliteSessionReader implements SessionReader {
 
   async message(id: string, messageId: string): Promise<Message | undefined> {
     const { db, session } = await this.#session(id);
-    const row = db.get<MessageRow>(`${chain} SELECT * FROM path WHERE id = :id OR '#' || idx = :id`, { session: session.row, id: messageId });
+    const row = db.get<MessageRow>(`${chain} SELECT * FROM path WHERE id = :id OR '#' || idx = :id`, {
+      session: session.row,
+      id: messageId,
+    });
     return row === undefined ? undefined : messageOf(db, row);
   }
 
@@ -177,7 +189,19 @@ export class SqliteSessionReader implements SessionReader {
   async usage(id: string): Promise<UsageReport> {
     const { db, session } = await this.#session(id);
     const models = db
-      .all<{ model: string | null; provider: string | null; own: number; answers: number; i: number; o: number; r: number; cr: number; cw: number; usd: number | null; at: string }>(
+      .all<{
+        model: string | null;
+        provider: string | null;
+        own: number;
+        answers: number;
+        i: number;
+        o: number;
+        r: number;
+        cr: number;
+        cw: number;
+        usd: number | null;
+        at: string;
+      }>(
         `${chain} SELECT model, provider, own, count(*) AS answers, sum(coalesce(input, 0)) AS i, sum(coalesce(output, 0)) AS o, sum(coalesce(reasoning, 0)) AS r,
            sum(coalesce(cache_read, 0)) AS cr, sum(coalesce(cache_write, 0)) AS cw, sum(usd) AS usd, max(at) AS at
          FROM path WHERE input IS NOT NULL GROUP BY model, provider, own`,
@@ -188,7 +212,13 @@ export class SqliteSessionReader implements SessionReader {
           provider: row.provider,
           model: row.model ?? "unknown",
           answers: row.answers,
-          usage: { inputTokens: row.i, outputTokens: row.o, reasoningTokens: row.r, cacheReadTokens: row.cr, cacheWriteTokens: row.cw },
+          usage: {
+            inputTokens: row.i,
+            outputTokens: row.o,
+            reasoningTokens: row.r,
+            cacheReadTokens: row.cr,
+            cacheWriteTokens: row.cw,
+          },
           cacheWrite1h: 0,
           recordedUsd: row.usd,
           at: row.at,
@@ -204,12 +234,17 @@ export class SqliteSessionReader implements SessionReader {
        FROM path m JOIN parts p ON p.message = m.row WHERE p.kind = 'tool' GROUP BY p.tool ORDER BY calls DESC, name`,
       { session: session.row },
     );
-    const times = db.all<{ at: string }>(`${chain} SELECT at FROM path ORDER BY at`, { session: session.row }).map(({ at }) => Date.parse(at));
+    const times = db
+      .all<{ at: string }>(`${chain} SELECT at FROM path ORDER BY at`, { session: session.row })
+      .map(({ at }) => Date.parse(at));
     return {
       models,
       complete: true,
       context: { peakTokens: null, window: null },
-      activeMs: times.reduce((sum, at, n) => sum + (n === 0 ? 0 : Math.min(pauseMs, Math.max(0, at - (times[n - 1] ?? at)))), 0),
+      activeMs: times.reduce(
+        (sum, at, n) => sum + (n === 0 ? 0 : Math.min(pauseMs, Math.max(0, at - (times[n - 1] ?? at)))),
+        0,
+      ),
       version: null,
       counts: { ...counts, toolCalls: tools.reduce((sum, { calls }) => sum + calls, 0), branches: 1 },
       tools,
@@ -236,7 +271,17 @@ export class SqliteSessionReader implements SessionReader {
         const before = blobOf(db, row.before);
         const after = blobOf(db, row.after);
         const kind = before === null ? "create" : after === null ? "delete" : "modify";
-        return { messageId: row.message, path: row.path, from: null, kind, before, after, patch: null, additions: null, deletions: null };
+        return {
+          messageId: row.message,
+          path: row.path,
+          from: null,
+          kind,
+          before,
+          after,
+          patch: null,
+          additions: null,
+          deletions: null,
+        };
       }),
     };
   }
@@ -244,20 +289,27 @@ export class SqliteSessionReader implements SessionReader {
   async children(id: string): Promise<readonly Summary[]> {
     const { db } = await this.#session(id);
     return db
-      .all<SessionRow>("SELECT s.*, (SELECT count(*) FROM sessions c WHERE c.parent = s.id) AS children FROM sessions s WHERE s.parent = ? ORDER BY s.created, s.id", [id])
+      .all<SessionRow>(
+        "SELECT s.*, (SELECT count(*) FROM sessions c WHERE c.parent = s.id) AS children FROM sessions s WHERE s.parent = ? ORDER BY s.created, s.id",
+        [id],
+      )
       .map((row) => summaryOf(db, row));
   }
 
   async #session(id: string): Promise<{ db: Database; session: SessionRow }> {
     const db = await this.#database();
     const session = db === undefined ? undefined : rowOf(db, id);
-    if (db === undefined || session === undefined) throw new ToolError("not_found", `no session ${id} in ${builtInSource}`);
+    if (db === undefined || session === undefined)
+      throw new ToolError("not_found", `no session ${id} in ${builtInSource}`);
     return { db, session };
   }
 }
 
 function rowOf(db: Database, id: string): SessionRow | undefined {
-  return db.get<SessionRow>("SELECT s.*, (SELECT count(*) FROM sessions c WHERE c.parent = s.id) AS children FROM sessions s WHERE s.id = ?", [id]);
+  return db.get<SessionRow>(
+    "SELECT s.*, (SELECT count(*) FROM sessions c WHERE c.parent = s.id) AS children FROM sessions s WHERE s.id = ?",
+    [id],
+  );
 }
 
 function countOf(db: Database, session: number): number {
@@ -269,7 +321,9 @@ function summaryOf(db: Database, row: SessionRow): Summary {
     `${chain} SELECT count(*) AS messages, coalesce(sum(kind = 'prompt'), 0) AS prompts FROM path`,
     { session: row.row },
   );
-  const models = db.all<{ model: string }>(`${chain} SELECT DISTINCT model FROM path WHERE model IS NOT NULL`, { session: row.row });
+  const models = db.all<{ model: string }>(`${chain} SELECT DISTINCT model FROM path WHERE model IS NOT NULL`, {
+    session: row.row,
+  });
   const point =
     row.fork_seq === null
       ? undefined
@@ -285,7 +339,10 @@ function summaryOf(db: Database, row: SessionRow): Summary {
     durationMs: Math.max(0, Date.parse(row.updated) - Date.parse(row.created)),
     messages: facts?.messages ?? 0,
     prompts: facts?.prompts ?? 0,
-    parent: row.parent === null ? null : { id: row.parent, kind: row.parent_row === null ? "subagent" : "fork", at: point?.id ?? null },
+    parent:
+      row.parent === null
+        ? null
+        : { id: row.parent, kind: row.parent_row === null ? "subagent" : "fork", at: point?.id ?? null },
     children: row.children,
     archived: row.archived === 1,
     bytes: null,
@@ -337,8 +394,16 @@ function messageOf(db: Database, row: MessageRow): Message {
 }
 
 function partOf(row: PartRow): Part {
-  const base = { kind: row.kind, text: row.text, chars: lengthOf(row.text ?? ""), truncated: false, tool: null, file: null };
-  if (row.kind === "file") return { ...base, file: { name: row.file_name, mime: row.mime ?? "", bytes: row.bytes ?? 0 } };
+  const base = {
+    kind: row.kind,
+    text: row.text,
+    chars: lengthOf(row.text ?? ""),
+    truncated: false,
+    tool: null,
+    file: null,
+  };
+  if (row.kind === "file")
+    return { ...base, file: { name: row.file_name, mime: row.mime ?? "", bytes: row.bytes ?? 0 } };
   if (row.kind !== "tool") return base;
   return {
     ...base,
@@ -373,10 +438,21 @@ interface Candidate {
   at: string;
 }
 
-const columnOf: Readonly<Record<SearchedPart, string>> = { text: "text", tool_input: "tool", thinking: "thinking", tool_output: "output" };
+const columnOf: Readonly<Record<SearchedPart, string>> = {
+  text: "text",
+  tool_input: "tool",
+  thinking: "thinking",
+  tool_output: "output",
+};
 
 /** The store holds its texts, so words, phrases and literals alike are judged on them. */
-function searchBuiltIn(db: Database, query: SearchQuery, empty: SearchPage, now: number, signal: AbortSignal): SearchPage {
+function searchBuiltIn(
+  db: Database,
+  query: SearchQuery,
+  empty: SearchPage,
+  now: number,
+  signal: AbortSignal,
+): SearchPage {
   const matcher = matcherOf(query.query, query);
   const scope = scopeOf(query);
   const searched = db.get<{ sessions: number; messages: number }>(
@@ -385,7 +461,11 @@ function searchBuiltIn(db: Database, query: SearchQuery, empty: SearchPage, now:
   );
   const candidates = query.parts.flatMap((part) => rank(db, query, matcher, part, scope, now));
   candidates.sort((a, b) =>
-    query.sort === "recent" ? (a.at < b.at ? 1 : -1) : b.allTerms - a.allTerms || b.score - a.score || (a.at < b.at ? 1 : -1),
+    query.sort === "recent"
+      ? a.at < b.at
+        ? 1
+        : -1
+      : b.allTerms - a.allTerms || b.score - a.score || (a.at < b.at ? 1 : -1),
   );
   const hits: SearchHit[] = [];
   let at = query.cursor === undefined ? 0 : Number(query.cursor);
@@ -457,17 +537,26 @@ function rank(
     );
   const best = new Map<number, Candidate>();
   const some = terms.length > 1 && matcher.exact.length === 0 ? find(terms.join(" OR "), 0) : [];
-  for (const candidate of [...find(terms.join(" AND "), 1), ...some]) if (!best.has(candidate.message)) best.set(candidate.message, candidate);
-  return [...best.values()].map((candidate) => ({ ...candidate, score: candidate.score * (0.9 + 0.2 / (1 + Math.max(0, now - Date.parse(candidate.at)) / 604_800_000)) }));
+  for (const candidate of [...find(terms.join(" AND "), 1), ...some])
+    if (!best.has(candidate.message)) best.set(candidate.message, candidate);
+  return [...best.values()].map((candidate) => ({
+    ...candidate,
+    score: candidate.score * (0.9 + 0.2 / (1 + Math.max(0, now - Date.parse(candidate.at)) / 604_800_000)),
+  }));
 }
 
 function hitOf(db: Database, candidate: Candidate, matcher: Matcher): Omit<SearchHit, "after"> | undefined {
-  const row = db.get<MessageRow>(`${chain} SELECT * FROM path WHERE row = :row`, { session: candidate.sessionRow, row: candidate.message });
+  const row = db.get<MessageRow>(`${chain} SELECT * FROM path WHERE row = :row`, {
+    session: candidate.sessionRow,
+    row: candidate.message,
+  });
   if (row === undefined) return undefined;
   const message = messageOf(db, row);
   const texts = message.parts.flatMap((part): { text: string; tool: string | null }[] => {
-    if (candidate.part === "tool_input") return part.tool === null ? [] : [{ text: part.tool.input, tool: part.tool.name }];
-    if (candidate.part === "tool_output") return part.tool?.output == null ? [] : [{ text: part.tool.output, tool: part.tool.name }];
+    if (candidate.part === "tool_input")
+      return part.tool === null ? [] : [{ text: part.tool.input, tool: part.tool.name }];
+    if (candidate.part === "tool_output")
+      return part.tool?.output == null ? [] : [{ text: part.tool.output, tool: part.tool.name }];
     return part.kind === candidate.part && part.text !== null ? [{ text: part.text, tool: null }] : [];
   });
   const fitting = texts.filter(({ text }) => matcher.fits(text));

@@ -31,12 +31,22 @@ export class SqliteSessionWriter implements SessionWriter {
     return this.#run((db) => list.forEach((message) => void appendMessage(db, this.id, message, this.#now())));
   }
 
-  file(change: { messageId: string; path: string; before: Uint8Array | null; after: Uint8Array | null }): Promise<void> {
+  file(change: {
+    messageId: string;
+    path: string;
+    before: Uint8Array | null;
+    after: Uint8Array | null;
+  }): Promise<void> {
     return this.#run((db) => {
       const session = sessionRow(db, this.id);
-      const message = db.get<{ row: number }>("SELECT row FROM messages WHERE session = ? AND id = ?", [session, change.messageId]);
+      const message = db.get<{ row: number }>("SELECT row FROM messages WHERE session = ? AND id = ?", [
+        session,
+        change.messageId,
+      ]);
       if (message === undefined) {
-        throw new ToolError("not_found", "file(): the message is not recorded yet", { hint: "append the message first" });
+        throw new ToolError("not_found", "file(): the message is not recorded yet", {
+          hint: "append the message first",
+        });
       }
       db.run(
         `INSERT INTO file_changes(session, n, message, path, before, after)
@@ -47,7 +57,9 @@ export class SqliteSessionWriter implements SessionWriter {
   }
 
   todos(todos: readonly Todo[]): Promise<void> {
-    return this.#run((db) => void db.run("UPDATE sessions SET todos = ? WHERE id = ?", [JSON.stringify(todos), this.id]));
+    return this.#run(
+      (db) => void db.run("UPDATE sessions SET todos = ? WHERE id = ?", [JSON.stringify(todos), this.id]),
+    );
   }
 
   async flush(): Promise<void> {
@@ -90,10 +102,18 @@ function sessionRow(db: Database, id: string): number {
 
 /** The same message again is nothing; under one id another content is a conflict. */
 function appendMessage(db: Database, id: string, message: NewMessage, now: string): void {
-  const session = db.get<{ row: number; next_seq: number; title: string }>("SELECT row, next_seq, title FROM sessions WHERE id = ?", [id]);
+  const session = db.get<{ row: number; next_seq: number; title: string }>(
+    "SELECT row, next_seq, title FROM sessions WHERE id = ?",
+    [id],
+  );
   if (session === undefined) throw new ToolError("not_found", `no session ${id}`);
-  const hash = createHash("sha256").update(JSON.stringify([message.role, message.kind ?? null, message.parts])).digest("hex");
-  const known = db.get<{ hash: string }>("SELECT hash FROM messages WHERE session = ? AND id = ?", [session.row, message.id]);
+  const hash = createHash("sha256")
+    .update(JSON.stringify([message.role, message.kind ?? null, message.parts]))
+    .digest("hex");
+  const known = db.get<{ hash: string }>("SELECT hash FROM messages WHERE session = ? AND id = ?", [
+    session.row,
+    message.id,
+  ]);
   if (known !== undefined) {
     if (known.hash === hash) return;
     throw new ToolError("conflict", `message ${message.id} is recorded with other content`, {
@@ -102,7 +122,8 @@ function appendMessage(db: Database, id: string, message: NewMessage, now: strin
     });
   }
   const at = message.at ?? now;
-  const kind = message.kind ?? (message.role === "user" ? "prompt" : message.role === "assistant" ? "answer" : "injected");
+  const kind =
+    message.kind ?? (message.role === "user" ? "prompt" : message.role === "assistant" ? "answer" : "injected");
   const { usage } = message;
   const { lastInsertRowid } = db.run(
     `INSERT INTO messages(session, seq, id, role, kind, at, model, provider, input, output, reasoning, cache_read, cache_write, usd, hash)
@@ -127,7 +148,11 @@ function appendMessage(db: Database, id: string, message: NewMessage, now: strin
   );
   for (const [n, part] of message.parts.entries()) insertPart(db, Number(lastInsertRowid), n, part);
   const title = session.title === "" && kind === "prompt" ? titleOf(message) : session.title;
-  db.run("UPDATE sessions SET next_seq = next_seq + 1, updated = max(updated, ?), title = ? WHERE row = ?", [at, title, session.row]);
+  db.run("UPDATE sessions SET next_seq = next_seq + 1, updated = max(updated, ?), title = ? WHERE row = ?", [
+    at,
+    title,
+    session.row,
+  ]);
 }
 
 function titleOf(message: NewMessage): string {
@@ -166,7 +191,10 @@ function insertPart(db: Database, message: number, n: number, part: NewPart): vo
     words(tool?.output),
   ];
   if (columns.some((column) => column !== "")) {
-    db.run("INSERT INTO parts_fts(rowid, text, tool, thinking, output) VALUES (?, ?, ?, ?, ?)", [lastInsertRowid, ...columns]);
+    db.run("INSERT INTO parts_fts(rowid, text, tool, thinking, output) VALUES (?, ?, ?, ?, ?)", [
+      lastInsertRowid,
+      ...columns,
+    ]);
   }
 }
 

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { type Clock, createId, systemClock, ToolError } from "@toolhaft/core";
 import { type Database, openDatabase } from "@toolhaft/sqlite";
 import type { NewSession, SessionForker, SessionRecorder, SessionStore, SessionWriter } from "../store.ts";
-import { migrations } from "./sqlite-schema.ts";
 import { builtInSource, SqliteSessionReader } from "./sqlite-reader.ts";
+import { migrations } from "./sqlite-schema.ts";
 import { SqliteSessionWriter } from "./sqlite-writer.ts";
 
 export interface SqliteSessionStoreOptions {
@@ -56,7 +56,16 @@ export function sqliteSessionStore(options: SqliteSessionStoreOptions = {}): Ses
         database.run(
           `INSERT INTO sessions(id, parent, title, directory, branch, agent, created, updated, next_seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)
            ON CONFLICT(id) DO NOTHING`,
-          [id, session.parent ?? null, session.title ?? "", session.directory, session.branch ?? null, session.agent ?? null, now, now],
+          [
+            id,
+            session.parent ?? null,
+            session.title ?? "",
+            session.directory,
+            session.branch ?? null,
+            session.agent ?? null,
+            now,
+            now,
+          ],
         );
       });
       return new SqliteSessionWriter(id, open, clock, async () => {});
@@ -66,7 +75,10 @@ export function sqliteSessionStore(options: SqliteSessionStoreOptions = {}): Ses
 }
 
 /** Records a session into a store of its own; closing the writer closes the store. */
-export async function recordSession(session: NewSession, options: SqliteSessionStoreOptions = {}): Promise<SessionWriter> {
+export async function recordSession(
+  session: NewSession,
+  options: SqliteSessionStoreOptions = {},
+): Promise<SessionWriter> {
   const store = sqliteSessionStore({ path: join(session.directory, ".toolhaft", "sessions.db"), ...options });
   const writer = await store.open(session);
   return {
@@ -90,12 +102,19 @@ function forkerOf(open: () => Promise<Database>, reader: SqliteSessionReader, cl
       if (summary === undefined) throw new ToolError("not_found", `no session ${id}`);
       const point = at === undefined ? await lastOf(reader, id, summary.messages) : await reader.message(id, at);
       if (point === undefined) {
-        throw new ToolError("not_found", at === undefined ? "the session has no message to fork at" : "this session has no such message", {
-          hint: `it has ${summary.messages} messages: #0 to #${Math.max(0, summary.messages - 1)}`,
-        });
+        throw new ToolError(
+          "not_found",
+          at === undefined ? "the session has no message to fork at" : "this session has no such message",
+          {
+            hint: `it has ${summary.messages} messages: #0 to #${Math.max(0, summary.messages - 1)}`,
+          },
+        );
       }
       if (point.parts.some(({ tool }) => tool !== null && (tool.status === "no_result" || tool.status === "running"))) {
-        throw new ToolError("conflict", `#${point.index} has tool calls without results`, { hint: `fork at #${Math.max(0, point.index - 1)}`, retryable: false });
+        throw new ToolError("conflict", `#${point.index} has tool calls without results`, {
+          hint: `fork at #${Math.max(0, point.index - 1)}`,
+          retryable: false,
+        });
       }
       const database = await open();
       const fork = createId(clock.now());
@@ -107,16 +126,33 @@ function forkerOf(open: () => Promise<Database>, reader: SqliteSessionReader, cl
            SELECT m.session, m.seq FROM chain JOIN messages m ON m.session = chain.row WHERE m.id = :message LIMIT 1`,
           { id, message: point.id },
         );
-        if (home === undefined) throw new ToolError("conflict", "the session changed while it was forked", { hint: "call again" });
+        if (home === undefined)
+          throw new ToolError("conflict", "the session changed while it was forked", { hint: "call again" });
         database.run(
           `INSERT INTO sessions(id, parent, parent_row, fork_seq, title, directory, branch, created, updated, next_seq)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`,
-          [fork, id, home.session, home.seq, options.title ?? `${summary.title || "Session"} (fork)`, summary.directory ?? "", summary.branch, now, now],
+          [
+            fork,
+            id,
+            home.session,
+            home.seq,
+            options.title ?? `${summary.title || "Session"} (fork)`,
+            summary.directory ?? "",
+            summary.branch,
+            now,
+            now,
+          ],
         );
       });
       const made = await reader.get(fork);
       if (made === undefined) throw new ToolError("internal", "the fork cannot be read back");
-      return { fork: made, at: { messageId: point.id, index: point.index }, copied: point.index + 1, resume: null, notes: [] };
+      return {
+        fork: made,
+        at: { messageId: point.id, index: point.index },
+        copied: point.index + 1,
+        resume: null,
+        notes: [],
+      };
     },
   };
 }

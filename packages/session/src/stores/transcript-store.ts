@@ -21,6 +21,7 @@ export interface TranscriptStoreOptions {
   format: TranscriptFormat;
   unsupported: SessionStore["unsupported"];
   forker?(home: IndexHome, reader: TranscriptReader): SessionForker;
+  close?(): Promise<void>;
 }
 
 /** A store over line-based transcripts of one host. */
@@ -36,7 +37,9 @@ export function transcriptStore(options: TranscriptStoreOptions): IndexedStore {
         reader,
         ...(forker !== undefined && { forker }),
         unsupported,
-        async [Symbol.asyncDispose]() {},
+        async [Symbol.asyncDispose]() {
+          await options.close?.();
+        },
       };
     },
   };

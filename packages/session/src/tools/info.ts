@@ -106,7 +106,12 @@ export function infoTool(desk: Desk): AnyTool {
         files:
           changes === undefined
             ? []
-            : diffFiles(changes, summary.directory).map(({ path, kind, additions, deletions }) => ({ path, kind, additions, deletions })),
+            : diffFiles(changes, summary.directory).map(({ path, kind, additions, deletions }) => ({
+                path,
+                kind,
+                additions,
+                deletions,
+              })),
         todos: todos === undefined ? null : todoCounts(todos),
         children: children.map(({ id, parent, title }) => ({
           id,
@@ -131,7 +136,9 @@ export function infoTool(desk: Desk): AnyTool {
       if (data.inherited !== null) lines.push(`Inherited from the parent, not counted: ${usageText(data.inherited)}.`);
       lines.push(`**Cost**: ${costText(data.cost)}.`);
       if (data.models.length > 0) {
-        const shown = data.models.map(({ model, answers, usd }) => `${model} ${answers}${usd === null ? "" : ` ($${usd.toFixed(4)})`}`);
+        const shown = data.models.map(
+          ({ model, answers, usd }) => `${model} ${answers}${usd === null ? "" : ` ($${usd.toFixed(4)})`}`,
+        );
         lines.push(`**Models**: ${shown.join(", ")}.`);
       }
       if (data.tools.length > 0) lines.push(`**Tools**: ${data.tools.map(toolText).join(", ")}.`);
@@ -150,11 +157,14 @@ export function infoTool(desk: Desk): AnyTool {
       }
       if (data.children.length > 0) {
         lines.push(`**Children**: ${plural(data.children.length, "session")}`);
-        for (const child of data.children.slice(0, mostChildren)) lines.push(`- ${child.id} ${child.kind} ${oneLine(child.title)}`);
+        for (const child of data.children.slice(0, mostChildren))
+          lines.push(`- ${child.id} ${child.kind} ${oneLine(child.title)}`);
         if (data.children.length > mostChildren) lines.push(`- ${data.children.length - mostChildren} more`);
       }
       if (data.problems.length > 0) {
-        lines.push(`**Problems**: ${data.problems.map(({ code, count, first }) => `${count} ${code.replaceAll("_", " ")} (line ${first.line})`).join(", ")}.`);
+        lines.push(
+          `**Problems**: ${data.problems.map(({ code, count, first }) => `${count} ${code.replaceAll("_", " ")} (line ${first.line})`).join(", ")}.`,
+        );
       }
       return lines.join("\n");
     },
@@ -177,7 +187,9 @@ function merged(models: readonly ModelUsage[]): ModelUsage[] {
             usage: addUsage(known.usage, entry.usage),
             cacheWrite1h: known.cacheWrite1h + entry.cacheWrite1h,
             recordedUsd:
-              known.recordedUsd === null && entry.recordedUsd === null ? null : (known.recordedUsd ?? 0) + (entry.recordedUsd ?? 0),
+              known.recordedUsd === null && entry.recordedUsd === null
+                ? null
+                : (known.recordedUsd ?? 0) + (entry.recordedUsd ?? 0),
           },
     );
   }
@@ -186,7 +198,12 @@ function merged(models: readonly ModelUsage[]): ModelUsage[] {
 
 function todoCounts(todos: readonly Todo[]) {
   const count = (status: Todo["status"]) => todos.filter((todo) => todo.status === status).length;
-  return { completed: count("completed"), inProgress: count("in_progress"), pending: count("pending"), cancelled: count("cancelled") };
+  return {
+    completed: count("completed"),
+    inProgress: count("in_progress"),
+    pending: count("pending"),
+    cancelled: count("cancelled"),
+  };
 }
 
 function usageText(usage: Usage): string {
@@ -209,7 +226,9 @@ function costText(cost: Cost): string {
 }
 
 function toolText(tool: { name: string; calls: number; errors: number; denied: number }): string {
-  const faults = [tool.errors > 0 ? plural(tool.errors, "error") : "", tool.denied > 0 ? `${tool.denied} denied` : ""].filter((fault) => fault !== "");
+  const faults = [
+    tool.errors > 0 ? plural(tool.errors, "error") : "",
+    tool.denied > 0 ? `${tool.denied} denied` : "",
+  ].filter((fault) => fault !== "");
   return `${oneLine(tool.name, 80)} ${tool.calls}${faults.length > 0 ? ` (${faults.join(", ")})` : ""}`;
 }
-

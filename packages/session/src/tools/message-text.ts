@@ -19,7 +19,8 @@ export function messageText(message: Message, timeZone: string): string {
 
 function partText(part: Part): string {
   if (part.tool !== null) return toolText(part);
-  if (part.file !== null) return `[file] ${oneLine(part.file.name ?? "unnamed")} ${part.file.mime} ${part.file.bytes} bytes`;
+  if (part.file !== null)
+    return `[file] ${oneLine(part.file.name ?? "unnamed")} ${part.file.mime} ${part.file.bytes} bytes`;
   const text = part.text ?? "";
   const rest = part.truncated ? `… [${part.chars.toLocaleString("en-US")} characters in all]` : "";
   return part.kind === "thinking" ? `[thinking] ${text}${rest}` : text + rest;
@@ -30,7 +31,9 @@ function toolText(part: Part): string {
   if (tool === null) return "";
   const exit = tool.exitCode === null || tool.exitCode === 0 ? "" : ` (exit ${tool.exitCode})`;
   const cutInput = part.chars > [...tool.input].length ? "…" : "";
-  const lines = [`[tool] ${oneLine(tool.name, 80)} ${tool.status}${exit} ${tool.input.replace(/\s+/g, " ")}${cutInput}`];
+  const lines = [
+    `[tool] ${oneLine(tool.name, 80)} ${tool.status}${exit} ${tool.input.replace(/\s+/g, " ")}${cutInput}`,
+  ];
   if (tool.output !== null) {
     const left = tool.outputChars - [...tool.output].length;
     lines.push(left > 0 ? `${tool.output}… [${left.toLocaleString("en-US")} more characters]` : tool.output);

@@ -123,7 +123,9 @@ export function readTool(desk: Desk): AnyTool {
       }
       if (data.todos !== null) lines.push(...todoLines(data.todos));
       if (data.problems.length > 0) {
-        const named = data.problems.map(({ code, count, first }) => `${count} ${code.replaceAll("_", " ")} (line ${first.line})`);
+        const named = data.problems.map(
+          ({ code, count, first }) => `${count} ${code.replaceAll("_", " ")} (line ${first.line})`,
+        );
         lines.push(`Problems: ${named.join(", ")}.`);
       }
       return [...lines, ...data.notes].join("\n");
@@ -142,7 +144,13 @@ interface Read {
 /** As many messages as the text holds, at least one. Filters come before paging. */
 async function readPage(
   { store, summary }: Located,
-  input: { offset: number; limit?: number | undefined; branch: "main" | "all"; role_filter?: string | undefined; tool_filter?: string | undefined },
+  input: {
+    offset: number;
+    limit?: number | undefined;
+    branch: "main" | "all";
+    role_filter?: string | undefined;
+    tool_filter?: string | undefined;
+  },
   options: PageOptions,
   signal: AbortSignal,
 ): Promise<Read> {
@@ -175,7 +183,13 @@ async function readPage(
   }
   const total = filtered ? at : all;
   const end = input.offset + messages.length;
-  return { messages, offset: input.offset, nextOffset: end < total && messages.length > 0 ? end : null, total, nextPartOffset: null };
+  return {
+    messages,
+    offset: input.offset,
+    nextOffset: end < total && messages.length > 0 ? end : null,
+    total,
+    nextPartOffset: null,
+  };
 }
 
 async function countMessages(
@@ -206,7 +220,10 @@ async function readOne(
   const first = shown.parts.find(({ truncated }) => truncated);
   const text = first === undefined ? null : first.tool === null ? first.text : (first.tool.output ?? first.tool.input);
   const skipped = shown.parts.slice(0, first === undefined ? 0 : shown.parts.indexOf(first));
-  const before = skipped.reduce((sum, part) => sum + lengthOf(part.tool === null ? (part.text ?? "") : (part.tool.output ?? part.tool.input)), 0);
+  const before = skipped.reduce(
+    (sum, part) => sum + lengthOf(part.tool === null ? (part.text ?? "") : (part.tool.output ?? part.tool.input)),
+    0,
+  );
   return {
     messages: [shown],
     offset: message.index,
@@ -222,5 +239,7 @@ async function branchesOf({ store, summary }: Located, signal: AbortSignal) {
 
 function todoLines(todos: readonly { text: string; status: string }[]): string[] {
   const mark: Readonly<Record<string, string>> = { completed: "x", in_progress: ">", cancelled: "-", pending: " " };
-  return todos.length === 0 ? ["No todos."] : ["Todos:", ...todos.map(({ text, status }) => `- [${mark[status] ?? " "}] ${oneLine(text, 200)}`)];
+  return todos.length === 0
+    ? ["No todos."]
+    : ["Todos:", ...todos.map(({ text, status }) => `- [${mark[status] ?? " "}] ${oneLine(text, 200)}`)];
 }

@@ -42,7 +42,7 @@ export async function changesOf(
      WHERE c.session = ? AND (m.branch IS NULL OR m.branch = 'main') AND (? IS NULL OR coalesce(m.seq, 0) <= ?) ORDER BY c.n`,
     [session, last?.seq ?? null, last?.seq ?? null],
   );
-  const files = new OpenFiles({ ...options, recent: false });
+  const files = new OpenFiles(format, { ...options, recent: false });
   const changes: RecordedFileChange[] = [];
   try {
     for (const row of rows) {

@@ -195,7 +195,7 @@ export class FactWriter {
   #newMessage(fact: FactOf<"message">, session: number, place: Place): number {
     const { lastInsertRowid } = this.#db.run(
       `INSERT INTO messages(session, seq, key, role, kind, at, model, provider, branch, inherited, reverted, offset)
-       VALUES (?, (SELECT all_messages FROM sessions WHERE row = ?), ?, ?, ?, ?, ?, ?, 'main', ?, 0, ?)`,
+       VALUES (?, (SELECT all_messages FROM sessions WHERE row = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [
         session,
         session,
@@ -205,7 +205,9 @@ export class FactWriter {
         fact.at,
         fact.model,
         fact.provider,
+        fact.reverted === true ? "b1" : "main",
         fact.inherited ? 1 : 0,
+        fact.reverted === true ? 1 : 0,
         place.offset,
       ],
     );

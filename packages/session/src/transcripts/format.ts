@@ -1,5 +1,7 @@
 import type { CallResult, Content, Interpreter } from "../facts.ts";
 import type { JsonRecord } from "../json-line.ts";
+import type { LineSource } from "../lines.ts";
+import type { FileStat } from "./file-state.ts";
 
 /** A transcript file as the host's folders name it. */
 export interface FoundFile {
@@ -9,7 +11,7 @@ export interface FoundFile {
   /** Set for a subagent's own file: the session above it. */
   parent: string | null;
   archived: boolean;
-  /** Compressed with Zstandard: read from the start only. */
+  /** Compressed, or made from a database: read from the start only. */
   packed: boolean;
 }
 
@@ -28,6 +30,10 @@ export interface TranscriptFormat {
   isRecord(value: JsonRecord): boolean;
   /** Every transcript below the roots. Folders that cannot be read are reported, not skipped in silence. */
   find(signal: AbortSignal): AsyncIterable<FoundFile | { unreadable: string; cause: string }>;
+  /** The lines of a packed file. */
+  unpacked(path: string): LineSource;
+  /** What tells that a file changed; undefined when it has gone. */
+  stat(path: string): Promise<FileStat | undefined>;
   interpreter(file: FoundFile, context: FileContext, saved: unknown): Promise<Interpreter>;
   /** Content and results that one record holds, for reading a message again from its lines. */
   parts(record: JsonRecord): { content: readonly Content[]; results: readonly CallResult[] };

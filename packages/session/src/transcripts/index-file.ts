@@ -7,7 +7,6 @@ import type { ProblemCode } from "../model.ts";
 import { FactWriter, type FileRow } from "./fact-writer.ts";
 import { type FileStat, hashesAt } from "./file-state.ts";
 import type { FileContext, FoundFile, TranscriptFormat } from "./format.ts";
-import { packedSource } from "./packed.ts";
 import { goLive } from "./rows.ts";
 import { settleSession } from "./settle.ts";
 
@@ -57,7 +56,7 @@ export async function indexFile(run: IndexRun, found: FoundFile, file: IndexedFi
     run.context,
     file.state === "" ? undefined : JSON.parse(file.state),
   );
-  const source: LineSource = found.packed ? packedSource(file.path) : file.path;
+  const source: LineSource = found.packed ? format.unpacked(file.path) : file.path;
   let batch = emptyBatch(file.offset, file.line);
   let directory: string | null | undefined = file.offset === 0 ? undefined : null;
   const commit = (scope: "head" | "full") => commitBatch(run, file, stat, batch, interpreter.state(), scope);

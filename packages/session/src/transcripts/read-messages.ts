@@ -3,11 +3,10 @@ import { ToolError } from "@toolhaft/core";
 import type { Database } from "@toolhaft/sqlite";
 import type { CallResult, Content } from "../facts.ts";
 import { parseLine } from "../json-line.ts";
-import { readLines } from "../lines.ts";
+import { type Line, readLines } from "../lines.ts";
 import type { Message, MessageKind, Part, ToolCall, ToolStatus } from "../model.ts";
 import type { MessageRange } from "../store.ts";
 import type { TranscriptFormat } from "./format.ts";
-import { packedSource } from "./packed.ts";
 
 /** Messages whose lines are looked up in one query. */
 const window = 200;
@@ -56,7 +55,7 @@ export async function* readMessages(
 ): AsyncIterable<Message> {
   const branch = range.branch === "main" ? "AND branch = 'main'" : "";
   const order = range.branch === "main" ? "idx" : "seq";
-  const files = new OpenFiles(options);
+  const files = new OpenFiles(format, options);
   try {
     for (let offset = range.from ?? 0; offset < (range.to ?? Number.POSITIVE_INFINITY); offset += window) {
       options.signal.throwIfAborted();
@@ -188,18 +187,22 @@ function changedWhileRead(path: string): ToolError {
   return new ToolError("conflict", `${path} was replaced while it was read`, { hint: "call again" });
 }
 
-/** Handles of the files that one read touches. */
+/** The files that one read touches. A packed one is read onwards as long as lines are asked for in their order. */
 export class OpenFiles {
   readonly #handles = new Map<string, FileHandle>();
+  readonly #packed = new Map<string, AsyncIterator<Line>>();
+  readonly #reached = new Map<string, number>();
+  readonly #format: TranscriptFormat;
   readonly #options: ReadOptions;
 
-  constructor(options: ReadOptions) {
+  constructor(format: TranscriptFormat, options: ReadOptions) {
+    this.#format = format;
     this.#options = options;
   }
 
   async bytes(line: LineRow): Promise<Uint8Array> {
-    if (line.packed === 1) return this.#single(packedSource(line.path), line);
-    if (line.oversize === 1) return this.#single(line.path, line);
+    if (line.packed === 1) return this.#unpacked(line);
+    if (line.oversize === 1) return this.#oversize(line);
     const buffer = Buffer.alloc(line.length);
     const handle = await this.#handle(line.path);
     const { bytesRead } = await handle.read(buffer, 0, line.length, line.offset);
@@ -207,10 +210,26 @@ export class OpenFiles {
     return buffer;
   }
 
-  /** The one line at an offset, through the reader that bounds its memory. */
-  async #single(source: Parameters<typeof readLines>[0], line: LineRow): Promise<Uint8Array> {
-    for await (const read of readLines(source, line.offset, this.#options)) return read.bytes;
+  /** Through the reader that bounds its memory. */
+  async #oversize(line: LineRow): Promise<Uint8Array> {
+    for await (const read of readLines(line.path, line.offset, this.#options)) return read.bytes;
     throw changedWhileRead(line.path);
+  }
+
+  async #unpacked(line: LineRow): Promise<Uint8Array> {
+    const { path, offset } = line;
+    let lines = this.#packed.get(path);
+    if (lines === undefined || (this.#reached.get(path) ?? 0) > offset) {
+      await lines?.return?.();
+      lines = readLines(this.#format.unpacked(path), 0, this.#options)[Symbol.asyncIterator]();
+      this.#packed.set(path, lines);
+    }
+    for (let next = await lines.next(); next.done !== true; next = await lines.next()) {
+      this.#reached.set(path, next.value.next);
+      if (next.value.offset === offset) return Buffer.from(next.value.bytes);
+      if (next.value.offset > offset) break;
+    }
+    throw changedWhileRead(path);
   }
 
   async #handle(path: string): Promise<FileHandle> {
@@ -222,6 +241,7 @@ export class OpenFiles {
   }
 
   async close(): Promise<void> {
+    await Promise.all([...this.#packed.values()].map((lines) => lines.return?.()));
     await Promise.all([...this.#handles.values()].map((handle) => handle.close()));
   }
 }

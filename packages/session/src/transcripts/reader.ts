@@ -2,6 +2,7 @@ import { type Clock, ToolError } from "@toolhaft/core";
 import type { Database } from "@toolhaft/sqlite";
 import type { Message, Summary, Todo } from "../model.ts";
 import type {
+  Branch,
   Changes,
   ListQuery,
   MessageRange,

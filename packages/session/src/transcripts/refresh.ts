@@ -1,8 +1,8 @@
 import { createId, ToolError } from "@toolhaft/core";
 import { processStart } from "@toolhaft/core/node";
 import type { Database } from "@toolhaft/sqlite";
-import { freshness, type KnownFile, statFile } from "./file-state.ts";
-import type { FileContext, FoundFile } from "./format.ts";
+import { freshness, type KnownFile } from "./file-state.ts";
+import type { FileContext, FoundFile, TranscriptFormat } from "./format.ts";
 import { type IndexedFile, type IndexRun, indexFile } from "./index-file.ts";
 import { dropFile, dropSessions } from "./rows.ts";
 import { readStart } from "./start.ts";
@@ -55,11 +55,7 @@ export async function refreshIndex(run: Omit<IndexRun, "context">): Promise<Inde
     }
     seen.add(found.path);
     try {
-      const left = await refreshFile(
-        { ...run, context: contextOf(db, format.source, found) },
-        found,
-        known.get(found.path),
-      );
+      const left = await refreshFile({ ...run, context: contextOf(db, format, found) }, found, known.get(found.path));
       if (left > 0) pendingFiles += 1;
       pendingBytes += left;
     } catch (error) {
@@ -83,7 +79,7 @@ FROM files f WHERE f.store = ?`;
 /** @returns bytes that are still to be read */
 async function refreshFile(run: IndexRun, found: FoundFile, known: FileRecord | undefined): Promise<number> {
   const { db, clock, signal } = run;
-  const now = await statFile(found.path);
+  const now = await run.format.stat(found.path);
   if (now === undefined) {
     if (known !== undefined) await db.write(() => dropFile(db, known.id), { signal });
     return 0;
@@ -196,7 +192,8 @@ function fileOf(
   return { id, store, path, session, parent, archived, packed, offset, line, state, building };
 }
 
-function contextOf(db: Database, store: string, found: FoundFile): FileContext {
+function contextOf(db: Database, format: TranscriptFormat, found: FoundFile): FileContext {
+  const store = format.source;
   return {
     totalsOf(session) {
       const row = db.get<{ row: number }>("SELECT row FROM sessions WHERE store = ? AND id = ? AND live = 1", [
@@ -209,7 +206,8 @@ function contextOf(db: Database, store: string, found: FoundFile): FileContext {
         .map(({ key }) => key);
     },
     async startContains(bytes) {
-      return (await readStart(found.path, found.packed, startBytes)).includes(bytes);
+      const source = found.packed ? format.unpacked(found.path) : found.path;
+      return (await readStart(source, startBytes)).includes(bytes);
     },
   };
 }

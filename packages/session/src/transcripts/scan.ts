@@ -3,7 +3,6 @@ import type { Database } from "@toolhaft/sqlite";
 import { excerptAround, type Matcher } from "../search-text.ts";
 import type { SearchedPart, SearchHit, SearchPage, SearchQuery } from "../store.ts";
 import type { TranscriptFormat } from "./format.ts";
-import { packedSource } from "./packed.ts";
 import { messageAt, partTexts, type SearchOptions, scopeOf } from "./search.ts";
 
 const chunkBytes = 4 * 1024 * 1024;
@@ -35,7 +34,7 @@ export async function scanFiles(
   limit: number,
   options: SearchOptions,
 ): Promise<{
-  hits: SearchHit[];
+  hits: { hit: Omit<SearchHit, "after">; next: { file: number; hit: number } }[];
   next: { file: number; hit: number } | null;
   progress: NonNullable<SearchPage["scan"]>;
 }> {
@@ -56,7 +55,9 @@ export async function scanFiles(
     }
     const skip = at === from.file ? from.hit : 0;
     const messages =
-      pattern === undefined ? [] : await matchingMessages(db, file, pattern, scopeOf(format.source, query), options);
+      pattern === undefined
+        ? []
+        : await matchingMessages(db, format, file, pattern, scopeOf(format.source, query), options);
     const found = await hitsIn(db, format, messages, parts, matcher, options);
     const rest = found.slice(skip);
     const taken = rest.slice(0, limit - hits.length);
@@ -123,13 +124,14 @@ function escapePattern(text: string): string {
 
 async function matchingMessages(
   db: Database,
+  format: TranscriptFormat,
   file: ScannedFile,
   pattern: RegExp,
   scope: { sql: string; parameters: (string | number | bigint | Uint8Array | null)[] },
   options: SearchOptions,
 ): Promise<Found[]> {
   const found = new Map<number, Found>();
-  for await (const offset of offsetsIn(file, pattern, options.signal)) {
+  for await (const offset of offsetsIn(format, file, pattern, options.signal)) {
     const rows = db.all<Found & { row: number }>(
       `SELECT DISTINCT m.row, m.session, m.idx, s.id AS sessionId, s.title FROM lines l JOIN messages m ON m.row = l.message JOIN sessions s ON s.row = m.session
        WHERE l.file = ? AND l.offset = (SELECT max(offset) FROM lines WHERE file = ? AND offset <= ?) AND l.offset + l.length >= ? AND ${scope.sql}`,
@@ -141,11 +143,16 @@ async function matchingMessages(
 }
 
 /** Byte offsets of matches; chunks overlap so that a match across their border is seen. */
-async function* offsetsIn(file: ScannedFile, pattern: RegExp, signal: AbortSignal): AsyncIterable<number> {
+async function* offsetsIn(
+  format: TranscriptFormat,
+  file: ScannedFile,
+  pattern: RegExp,
+  signal: AbortSignal,
+): AsyncIterable<number> {
   const overlap = pattern.source.length;
   let tail = Buffer.alloc(0);
   let position = 0;
-  for await (const chunk of chunksOf(file, signal)) {
+  for await (const chunk of chunksOf(format, file, signal)) {
     const bytes = Buffer.concat([tail, chunk]);
     const start = position - tail.length;
     const text = bytes.toString("latin1");
@@ -162,9 +169,9 @@ async function* offsetsIn(file: ScannedFile, pattern: RegExp, signal: AbortSigna
   }
 }
 
-async function* chunksOf(file: ScannedFile, signal: AbortSignal): AsyncIterable<Uint8Array> {
+async function* chunksOf(format: TranscriptFormat, file: ScannedFile, signal: AbortSignal): AsyncIterable<Uint8Array> {
   if (file.packed === 1) {
-    const source = packedSource(file.path);
+    const source = format.unpacked(file.path);
     if (typeof source !== "string") yield* source.chunks(0, signal);
     return;
   }

@@ -20,7 +20,10 @@ interface MessageRow {
  * per session after its new lines are in, inside the same write.
  */
 export function settleSession(db: Database, session: number, file: { path: string; mtime: string }): void {
-  db.run("DELETE FROM problems WHERE session = ? AND code IN ('broken_parent', 'missing_result')", [session]);
+  db.run(
+    "DELETE FROM problems WHERE session = ? AND code = 'broken_parent' AND EXISTS (SELECT 1 FROM nodes WHERE session = ?)",
+    [session, session],
+  );
   placeOnBranches(db, session, file.path);
   markInherited(db, session);
   numberMessages(db, session);

@@ -1,10 +1,19 @@
 import { open } from "node:fs/promises";
-import { packedSource } from "./packed.ts";
+import type { LineSource } from "../lines.ts";
 
 /** The first bytes of a transcript, unpacked where it is packed. */
-export async function readStart(path: string, packed: boolean, bytes: number): Promise<Buffer> {
-  if (packed) return unpackedStart(path, bytes);
-  const handle = await open(path, "r");
+export async function readStart(source: LineSource, bytes: number): Promise<Buffer> {
+  if (typeof source !== "string") {
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+    for await (const chunk of source.chunks(0, new AbortController().signal)) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length >= bytes) break;
+    }
+    return Buffer.concat(chunks).subarray(0, bytes);
+  }
+  const handle = await open(source, "r");
   try {
     const buffer = Buffer.alloc(Math.min(bytes, (await handle.stat()).size));
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
@@ -12,17 +21,4 @@ export async function readStart(path: string, packed: boolean, bytes: number): P
   } finally {
     await handle.close();
   }
-}
-
-async function unpackedStart(path: string, bytes: number): Promise<Buffer> {
-  const source = packedSource(path);
-  if (typeof source === "string") return Buffer.alloc(0);
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of source.chunks(0, new AbortController().signal)) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length >= bytes) break;
-  }
-  return Buffer.concat(chunks).subarray(0, bytes);
 }
