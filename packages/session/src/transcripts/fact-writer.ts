@@ -97,6 +97,13 @@ export class FactWriter {
     );
   }
 
+  /** An unfinished last line is a problem as long as it is unfinished. */
+  settleTail(tail: Place | undefined): void {
+    const session = this.#sessionRow(undefined);
+    this.#db.run("DELETE FROM problems WHERE session = ? AND code = 'partial_tail'", [session]);
+    if (tail !== undefined) this.problem("partial_tail", tail, session);
+  }
+
   #sessionRow(id: string | undefined): number {
     const wanted = id ?? this.#own;
     const known = this.#sessions.get(wanted);

@@ -41,6 +41,8 @@ interface Batch {
   bytes: number;
   end: number;
   line: number;
+  /** An unfinished last line: read when it is whole. */
+  tail: Place | undefined;
 }
 
 /**
@@ -63,8 +65,11 @@ export async function indexFile(run: IndexRun, found: FoundFile, file: IndexedFi
   for await (const line of readLines(source, file.offset, { maxLineBytes: run.maxLineBytes, signal })) {
     const place = { file: file.path, line: batch.line + 1, offset: line.offset, length: line.length };
     const { records, problems } = readRecords(line.bytes, format);
-    // What follows the last newline may still be written: it is read when it is whole.
-    if (!line.terminated) break;
+    // What follows the last newline may still be written.
+    if (!line.terminated && (records.length === 0 || problems.length > 0)) {
+      batch.tail = place;
+      break;
+    }
     batch.line += 1;
     batch.end = line.next;
     batch.bytes += line.bytes.length;
@@ -98,7 +103,7 @@ function readRecords(
 }
 
 function emptyBatch(end: number, line: number): Batch {
-  return { facts: [], problems: [], bytes: 0, end, line };
+  return { facts: [], problems: [], bytes: 0, end, line, tail: undefined };
 }
 
 function directoryIn(facts: readonly Fact[]): string | undefined {
@@ -121,6 +126,7 @@ async function commitBatch(
       const writer = new FactWriter(db, file, file.building === 0);
       for (const { code, place } of batch.problems) writer.problem(code, place);
       for (const { facts, place, record, oversize } of batch.facts) writer.record(facts, place, record, oversize);
+      writer.settleTail(batch.tail);
       for (const { row } of db.all<{ row: number }>("SELECT row FROM sessions WHERE file = ? AND dirty = 1", [
         file.id,
       ])) {
