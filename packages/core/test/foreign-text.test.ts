@@ -57,7 +57,7 @@ describe("findSecrets", () => {
     "the password is in the vault",
     "token: expected a string",
     "password: required",
-    "api_key = ${API_KEY}",
+    "api_key = $API_KEY_OF_MINE",
     "secret = process.env.SECRET_VALUE",
     "password = <your password>",
     "password=********",

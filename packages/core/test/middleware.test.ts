@@ -12,6 +12,7 @@ import {
   rateLimit,
   resultCap,
   retry,
+  type Spill,
   ToolError,
   timeout,
   toolset,
@@ -123,7 +124,11 @@ describe("timeout", () => {
 });
 
 describe("retry", () => {
-  const flaky = (failures: number, error: ToolError, options: object = { readOnly: true }) => {
+  const flaky = (
+    failures: number,
+    error: ToolError,
+    options: { readOnly?: boolean; idempotent?: boolean } = { readOnly: true },
+  ) => {
     let calls = 0;
     const tool = probe(() => {
       calls += 1;
@@ -299,14 +304,15 @@ describe("resultCap", () => {
   });
   it("keeps the full text where it can be found, and data whole", async () => {
     const kept: string[] = [];
-    const spill = async (text: string) =>
-      (kept.push(text),
-      {
+    const spill: Spill = async (text) => {
+      kept.push(text);
+      return {
         name: "full.txt",
         mimeType: "text/plain",
         bytes: text.length,
         source: { kind: "file", path: "/w/full.txt" },
-      }) as const;
+      };
+    };
     const result = await wrap(long, resultCap({ maxTextChars: 300, spill })).call({});
     expect(result).toMatchObject({ ok: true, data: { value: 1 }, attachments: [{ name: "full.txt" }] });
     expect(result.text).toContain("; the full text is in /w/full.txt]");

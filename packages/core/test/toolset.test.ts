@@ -178,7 +178,10 @@ describe("close", () => {
   it("works with await using", async () => {
     let closed = false;
     {
-      await using set = toolset(family("a", [echo], async () => void (closed = true)));
+      const close = async () => {
+        closed = true;
+      };
+      await using set = toolset(family("a", [echo], async () => close().then(() => undefined)));
       expect(names(set)).toEqual(["echo"]);
     }
     expect(closed).toBe(true);
