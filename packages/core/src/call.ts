@@ -1,10 +1,11 @@
 import type { ToolContext } from "./context.ts";
-import { canAbort, gateOfContext, progressOf } from "./create-context.ts";
+import { canAbort, gateOfContext, notesOf, progressOf, withOwnSignal } from "./create-context.ts";
 import { isToolError, type ToolFailure } from "./errors.ts";
-import { failureOf, failureText, internalFailure } from "./failure.ts";
+import { failureOf, failureText, internalFailure, messageOf } from "./failure.ts";
 import type { FileChange } from "./file-change.ts";
 import type { Internals } from "./internals.ts";
 import type { Middleware, Next, ToolCall } from "./middleware/types.ts";
+import { maskSecrets } from "./secrets.ts";
 import { capText, maxTextBytes } from "./text-cap.ts";
 import { type AnyTool, isToolOutput, type ToolOutput, type ToolResult } from "./tool.ts";
 import { wellFormed } from "./well-formed.ts";
@@ -76,7 +77,8 @@ function mayRepeat(middleware: Middleware): boolean {
 
 /** Steps 2–8 of one call. Never throws for a tool's failure. */
 export async function runCall(internals: Internals, call: ToolCall): Promise<ToolResult> {
-  const { tool, context } = call;
+  const { tool } = call;
+  const context = withOwnSignal(call.context, tool);
   const { definition } = internals.core;
   const gate = gateOfContext(context);
 
@@ -86,6 +88,7 @@ export async function runCall(internals: Internals, call: ToolCall): Promise<Too
   const parsed = tool.parse(call.raw);
   if (!parsed.ok) return failed(internals, parsed.error);
   const { input } = parsed;
+  if (parsed.repaired.length > 0) noteRepairs(context, parsed.repaired);
 
   const abortable = canAbort(context);
   if (abortable && context.signal.aborted)
@@ -115,7 +118,7 @@ export async function runCall(internals: Internals, call: ToolCall): Promise<Too
     const files = isToolError(thrown) ? thrown.fileChanges : undefined;
     return failed(
       internals,
-      abortable && context.signal.aborted ? abortedBy(context.signal, thrown) : thrownFailure(thrown),
+      abortable && context.signal.aborted ? stopped(context.signal, thrown) : thrownFailure(thrown),
       files,
     );
   }
@@ -194,6 +197,11 @@ export function failed(
   });
 }
 
+function noteRepairs(context: ToolContext, repaired: readonly string[]): void {
+  const notes = notesOf(context);
+  if (notes !== undefined) notes.repaired = repaired;
+}
+
 function thrownFailure(thrown: unknown): ToolFailure {
   return isToolError(thrown) ? failureOf(thrown) : internalFailure(thrown);
 }
@@ -224,30 +232,25 @@ function isTimeout(signal: AbortSignal): boolean {
   return typeof reason === "object" && reason !== null && "name" in reason && reason.name === "TimeoutError";
 }
 
-function aborted(signal: AbortSignal, message: string, details?: Record<string, unknown>): ToolFailure {
+/** The failure of a call whose signal fired: `timeout` when the signal's reason says so, else `cancelled`. */
+export function aborted(
+  signal: AbortSignal,
+  message: string,
+  details?: Readonly<Record<string, unknown>>,
+): ToolFailure {
   const timeout = isTimeout(signal);
-  return {
-    code: timeout ? "timeout" : "cancelled",
-    message,
-    retryable: timeout,
-    ...(details === undefined ? {} : { details }),
-  };
+  const why = timeout ? `${messageOf(signal.reason)}: ` : "";
+  const more = details === undefined ? {} : { details };
+  return { code: timeout ? "timeout" : "cancelled", message: why + message, retryable: timeout, ...more };
 }
 
-/** The tool rejected after the abort: it stopped. What it said of its own state is kept. */
-function abortedBy(signal: AbortSignal, thrown: unknown): ToolFailure {
-  if (
-    isToolError(thrown) &&
-    (thrown.code === "cancelled" || thrown.code === "timeout") === false &&
-    thrown.code !== "internal"
-  ) {
-    return aborted(signal, `the call was stopped: ${thrown.message}`, { ...thrown.details });
-  }
-  const said = isToolError(thrown) ? `: ${thrown.message}` : "";
+/** The tool rejected after the abort, so it has stopped. What it said of its own state is kept. */
+function stopped(signal: AbortSignal, thrown: unknown): ToolFailure {
+  const said = isToolError(thrown) ? `; ${maskSecrets(thrown.message)}` : "";
   return aborted(
     signal,
-    `the call was stopped${said}`,
-    isToolError(thrown) && thrown.details !== undefined ? { ...thrown.details } : undefined,
+    `the call was stopped, and so was the tool${said}`,
+    isToolError(thrown) ? thrown.details : undefined,
   );
 }
 
@@ -272,7 +275,7 @@ function executeAbortable(
     const onAbort = (): void => {
       timer = setTimeout(() => {
         end();
-        const message = `the call was stopped after waiting ${graceMs} ms, but the tool has not stopped: it is still running, and its effects are unknown`;
+        const message = `the call was stopped, but the tool has not stopped within ${graceMs} ms: it is still running, and its effects are unknown`;
         reject(new StillRunning(aborted(signal, message, { stillRunning: true })));
       }, graceMs);
     };

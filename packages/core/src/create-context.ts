@@ -1,11 +1,12 @@
 import { systemClock } from "./clock.ts";
 import type { Ask, ContextInit, PermissionRequest, ProgressUpdate, ToolContext } from "./context.ts";
-import { bindAsk, type Caller, defaultAskTimeoutMs, type Gate, permitted } from "./gate.ts";
+import { type Answers, bindAsk, type Caller, callerOf, defaultAskTimeoutMs, type Gate, permitted } from "./gate.ts";
 import { createId } from "./id.ts";
 import { workingDirectory } from "./policy/create-policy.ts";
 import { defaultPolicy } from "./policy/default-policy.ts";
 import type { PolicyRule } from "./policy/types.ts";
 import { type Progress, throttleProgress } from "./progress.ts";
+import type { AnyTool } from "./tool.ts";
 
 /**
  * What a context carries beside its plain data; kept by `{ ...context }`, so a copy is still the same conversation.
@@ -26,6 +27,15 @@ interface ContextState {
   readonly toolName: ToolContext["toolName"];
   readonly hostToolName: ToolContext["toolName"] | undefined;
   readonly progress: Progress | undefined;
+  /** The signal the gate was bound with. */
+  readonly boundSignal: AbortSignal;
+  readonly answers: Answers;
+  /** What the call's steps tell middleware around them. */
+  readonly notes: CallNotes;
+}
+
+export interface CallNotes {
+  repaired?: readonly string[];
 }
 
 type StatefulInit = ContextInit & { readonly [stateKey]?: ContextState; ask?: Ask };
@@ -73,7 +83,9 @@ export function completeContext(init: StatefulInit, calling: CallingTool): ToolC
   const caller: Caller = { tool: calling.tool, defaultRules: calling.defaultRules, callId, sessionId, agent, signal };
 
   const outerAsk = given !== undefined && init.ask !== undefined && init.ask !== given.ask ? init.ask : undefined;
-  const ask = outerAsk === undefined ? askOf(gate, caller) : nestedAsk(outerAsk, bindAsk(gate, caller));
+  const answers: Answers = {};
+  const ask =
+    outerAsk === undefined ? askOf(gate, caller, answers) : nestedAsk(outerAsk, bindAsk(gate, caller, answers));
   const hostToolName =
     init.toolName === undefined || init.toolName === given?.toolName ? given?.hostToolName : init.toolName;
   const toolName = composeNames(hostToolName, calling.toolName);
@@ -102,6 +114,9 @@ export function completeContext(init: StatefulInit, calling: CallingTool): ToolC
       toolName,
       hostToolName,
       progress,
+      boundSignal: signal,
+      answers,
+      notes: {},
     },
   };
   if (init.messageId !== undefined) Object.assign(context, { messageId: init.messageId });
@@ -117,6 +132,18 @@ export function canAbort(context: ToolContext): boolean {
 
 export function progressOf(context: ToolContext): Progress | undefined {
   return stateOf(context)?.progress;
+}
+
+export function notesOf(context: ToolContext): CallNotes | undefined {
+  return stateOf(context)?.notes;
+}
+
+/** The context whose gate stops asking when the signal that a middleware put in fires. */
+export function withOwnSignal(context: ToolContext, tool: AnyTool): ToolContext {
+  const state = stateOf(context);
+  if (state === undefined || state.boundSignal === context.signal) return context;
+  const own = bindAsk(state.gate, callerOf(tool, context), state.answers);
+  return { ...context, ask: nestedAsk(context.ask, own) };
 }
 
 export function gateOfContext(context: ToolContext): Gate | undefined {
@@ -143,12 +170,12 @@ function gateOf(
   };
 }
 
-function askOf(gate: Gate, caller: Caller): Ask {
+function askOf(gate: Gate, caller: Caller, answers: Answers): Ask {
   let bound: Ask | undefined;
   return (request: AskedRequest) => {
     const nested = request[askedFor];
     if (nested !== undefined) return nested(request);
-    bound ??= bindAsk(gate, caller);
+    bound ??= bindAsk(gate, caller, answers);
     return bound(request);
   };
 }

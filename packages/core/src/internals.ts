@@ -1,7 +1,8 @@
 import type { ToolFailure } from "./errors.ts";
 import type { Middleware } from "./middleware/types.ts";
+import type { SchemaFault } from "./schema/base-form.ts";
 import type { JsonSchema } from "./schema/json-schema.ts";
-import type { AnyTool, ToolDefinition, ToolResult, ToolSchema } from "./tool.ts";
+import type { AnyTool, ToolDefinition, ToolSchema } from "./tool.ts";
 
 /** What a tool carries beside its public face; a registered symbol, so that copies of this package agree. */
 export const internalsKey: unique symbol = Symbol.for("toolhaft.tool.v1");
@@ -10,6 +11,10 @@ export interface ToolCore {
   readonly definition: ToolDefinition<ToolSchema, ToolSchema>;
   readonly input: JsonSchema;
   readonly output: JsonSchema;
+  /** Schemas of another program, passed on as they came where the profile changes nothing. */
+  readonly asGiven?: { readonly input: JsonSchema; readonly output: JsonSchema };
+  /** The first thing in a foreign schema that has no base form. */
+  readonly faults?: { readonly input?: SchemaFault; readonly output?: SchemaFault };
   /** Schemas by profile and side, made on first use. */
   readonly profiles: Map<string, JsonSchema>;
   readonly validateOutput: boolean;
@@ -32,5 +37,3 @@ export interface Internals {
 export function internalsOf(tool: AnyTool): Internals | undefined {
   return (tool as AnyTool & { readonly [internalsKey]?: Internals })[internalsKey];
 }
-
-export type AnyResult = ToolResult;

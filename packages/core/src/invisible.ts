@@ -5,8 +5,31 @@
  *
  * @see https://www.unicode.org/reports/tr36/ and https://www.unicode.org/reports/tr9/
  */
-const invisible =
-  /\u034f|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e007f}\u{e0100}-\u{e01ef}]/gu;
+const ranges: readonly (readonly [number, number])[] = [
+  [0x00, 0x08],
+  [0x0b, 0x1f],
+  [0x7f, 0x9f],
+  [0xad, 0xad], // soft hyphen
+  [0x34f, 0x34f], // combining grapheme joiner
+  [0x61c, 0x61c], // Arabic letter mark
+  [0x115f, 0x1160], // Hangul fillers
+  [0x17b4, 0x17b5],
+  [0x180b, 0x180f], // Mongolian selectors
+  [0x200b, 0x200f], // zero width, left-to-right and right-to-left marks
+  [0x2028, 0x202e], // line and paragraph separators, embeddings, overrides
+  [0x2060, 0x206f], // word joiner, invisible operators, isolates
+  [0x3164, 0x3164],
+  [0xfeff, 0xfeff],
+  [0xffa0, 0xffa0],
+  [0xfff9, 0xfffb],
+  [0x1d173, 0x1d17a],
+  [0xe0000, 0xe007f], // tags
+  [0xe0100, 0xe01ef], // variation selectors supplement
+];
+const invisible = new RegExp(
+  `[${ranges.map(([from, to]) => `\\u{${from.toString(16)}}-\\u{${to.toString(16)}}`).join("")}]`,
+  "gu",
+);
 
 /** Joins emoji (U+200D) or letters of scripts that need joiners (U+200C, U+200D): visible in effect, so left alone. */
 const joined = /\ufe0f|[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}]/u;

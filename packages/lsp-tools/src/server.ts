@@ -57,6 +57,8 @@ export interface ServerLife {
   readonly root: string;
   readonly program: string;
   readonly version: string | undefined;
+  /** Plugins it was told to load. */
+  readonly plugins: readonly string[];
   readonly child: ChildHandle;
   readonly startedAt: number;
   readonly capabilities: ServerCapabilities;
@@ -288,6 +290,7 @@ export async function beginLife(options: LifeOptions): Promise<ServerLife> {
     get version() {
       return version;
     },
+    plugins: pluginsOf(options.initializationOptions),
     child,
     startedAt,
     get capabilities() {
@@ -381,6 +384,13 @@ export async function beginLife(options: LifeOptions): Promise<ServerLife> {
 
 const registrationQuietMs = 250;
 const gone: Loss = { reason: "ended", code: null, signal: null, stderr: "" };
+
+function pluginsOf(initializationOptions: Json | undefined): string[] {
+  if (typeof initializationOptions !== "object" || initializationOptions === null) return [];
+  const { plugins } = initializationOptions as { plugins?: unknown };
+  if (!Array.isArray(plugins)) return [];
+  return plugins.map((plugin: { name?: unknown } | null) => String(plugin?.name));
+}
 
 function folderOf(root: string): { uri: string; name: string } {
   return { uri: pathToUri(root), name: root.split(/[\\/]/).pop() || root };

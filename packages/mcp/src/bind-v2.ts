@@ -19,6 +19,12 @@ const maxRounds = 32;
 
 type Era = "legacy" | "modern";
 
+/** What a 2026 request says of its sender; the SDK has checked it, its type is empty. */
+interface Envelope {
+  [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities;
+  [CLIENT_INFO_META_KEY]?: { name: string };
+}
+
 /**
  * A server instance of the v2 SDK over one session's handlers. Every connection gets its own: shared instances give one
  * client's answers to another.
@@ -36,10 +42,11 @@ export function createServerV2(handlers: McpHandlers, era: Era): Server {
   );
   server.onerror = (error) => handlers.onError(error);
 
-  const capabilitiesOf = (context: ServerContext): ClientCapabilities | undefined =>
-    era === "modern" ? context.mcpReq.envelope?.[CLIENT_CAPABILITIES_META_KEY] : server.getClientCapabilities();
-  const clientOf = (context: ServerContext): string | undefined =>
-    (era === "modern" ? context.mcpReq.envelope?.[CLIENT_INFO_META_KEY] : server.getClientVersion())?.name;
+  const envelopeOf = (context: ServerContext) => context.mcpReq.envelope as Envelope | undefined;
+  const capabilitiesOf = (context: ServerContext) =>
+    era === "modern" ? envelopeOf(context)?.[CLIENT_CAPABILITIES_META_KEY] : server.getClientCapabilities();
+  const clientOf = (context: ServerContext) =>
+    (era === "modern" ? envelopeOf(context)?.[CLIENT_INFO_META_KEY] : server.getClientVersion())?.name;
 
   server.setRequestHandler("tools/list", ({ params }, context) =>
     faults(() => handlers.list({ cursor: params?.cursor, client: clientOf(context) })),
@@ -105,7 +112,9 @@ function answerOf(responses: Record<string, unknown> | undefined): QuestionAnswe
 }
 
 function contentsOf({ uri, mimeType, text, blob, _meta }: Awaited<ReturnType<McpHandlers["readResource"]>>) {
-  return blob === undefined ? { uri, mimeType, text: text ?? "", ..._meta && { _meta } } : { uri, mimeType, blob, ..._meta && { _meta } };
+  return blob === undefined
+    ? { uri, mimeType, text: text ?? "", ...(_meta && { _meta }) }
+    : { uri, mimeType, blob, ...(_meta && { _meta }) };
 }
 
 /** Our faults in the SDK's own kind of error. */

@@ -12,7 +12,8 @@ export function createGuard(maxTextChars: number | undefined): Guard {
   return {
     over(tool, { workspace }) {
       const middleware = maxTextChars === undefined ? [] : [resultCap({ maxTextChars })];
-      if (workspace.missing !== undefined) return wrapped(tool, [withoutFolder(workspace.missing), ...middleware], homeless);
+      if (workspace.missing !== undefined)
+        return wrapped(tool, [withoutFolder(workspace.missing), ...middleware], homeless);
       return middleware.length === 0 ? tool : wrapped(tool, middleware, capped);
     },
   };
@@ -35,7 +36,10 @@ function withoutFolder(reason: string): Middleware {
     },
   };
   return (call, next) => {
-    const context = Object.defineProperties({ ...call.context }, { directory: missing, worktree: missing, roots: missing });
+    const context = Object.defineProperties(
+      { ...call.context },
+      { directory: missing, worktree: missing, roots: missing },
+    );
     return next({ ...call, context });
   };
 }

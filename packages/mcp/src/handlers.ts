@@ -47,10 +47,18 @@ export function createMcpHandlers(tools: Toolset | (() => Promise<Toolset>), opt
     if (found !== undefined) return found;
     const unloaded = lazy === undefined ? undefined : (await load()).get(name);
     if (unloaded !== undefined && place.current().policy.visible(unloaded, agent)) {
-      throw new ToolError("not_found", `the tool ${name} is not loaded`, { hint: `tool_load ${JSON.stringify({ names: [name] })}` });
+      throw new ToolError("not_found", `the tool ${name} is not loaded`, {
+        hint: `tool_load ${JSON.stringify({ names: [name] })}`,
+      });
     }
-    const near = nearest(name, seen.map((tool) => tool.name));
-    throw new McpFault(invalidParams, `unknown tool "${name.slice(0, 100)}"${near.length > 0 ? `: did you mean ${near.join(", ")}?` : ""}`);
+    const near = nearest(
+      name,
+      seen.map((tool) => tool.name),
+    );
+    throw new McpFault(
+      invalidParams,
+      `unknown tool "${name.slice(0, 100)}"${near.length > 0 ? `: did you mean ${near.join(", ")}?` : ""}`,
+    );
   };
 
   return {

@@ -23,14 +23,22 @@ export interface SessionPlace {
   awaitRoots(roots: Promise<readonly string[] | undefined>): Promise<void>;
 }
 
-export function createSessionPlace(options: ServeOptions, onError: (error: Error) => void, onMove: () => void): SessionPlace {
+export function createSessionPlace(
+  options: ServeOptions,
+  onError: (error: Error) => void,
+  onMove: () => void,
+): SessionPlace {
   const sessionId = createId();
   let roots: readonly string[] | undefined;
   let place: Place | undefined;
   let pending: Promise<unknown> = Promise.resolve();
 
   const settle = (): Place => {
-    const { workspace, note } = resolveWorkspace({ directory: options.directory, roots, workingDirectory: process.cwd() });
+    const { workspace, note } = resolveWorkspace({
+      directory: options.directory,
+      roots,
+      workingDirectory: process.cwd(),
+    });
     if (note !== undefined) onError(new Error(note));
     const policy = policyOf(options.policy, workspace);
     const context = createContext({
@@ -62,7 +70,9 @@ export function createSessionPlace(options: ServeOptions, onError: (error: Error
     settled: () => pending,
     awaitRoots(asked) {
       const answered = within(rootsTimeoutMs, asked).then(setRoots, (error: unknown) => {
-        onError(new Error(`the client did not name its roots: ${error instanceof Error ? error.message : String(error)}`));
+        onError(
+          new Error(`the client did not name its roots: ${error instanceof Error ? error.message : String(error)}`),
+        );
       });
       pending = answered;
       return answered;

@@ -16,7 +16,10 @@ export interface ProgressChannel {
   end(): Promise<void>;
 }
 
-export function createProgressChannel(first: Pick<CallRequest, "notify" | "meta">, onError: (error: Error) => void): ProgressChannel {
+export function createProgressChannel(
+  first: Pick<CallRequest, "notify" | "meta">,
+  onError: (error: Error) => void,
+): ProgressChannel {
   if (tokenOf(first) === undefined) return { update: undefined, attach: () => undefined, end: () => Promise.resolve() };
   const started = performance.now();
   let request: Pick<CallRequest, "notify" | "meta"> | undefined = first;
@@ -31,7 +34,8 @@ export function createProgressChannel(first: Pick<CallRequest, "notify" | "meta"
     const progressToken = request === undefined ? undefined : tokenOf(request);
     if (ended || request === undefined || progressToken === undefined) return;
     // The protocol wants a number that rises with every notification; words alone take a small step.
-    number = update.progress !== undefined && update.progress > number ? update.progress : Number((number + 0.001).toFixed(3));
+    number =
+      update.progress !== undefined && update.progress > number ? update.progress : Number((number + 0.001).toFixed(3));
     lastNews = performance.now();
     lastSent = lastNews;
     const params = {

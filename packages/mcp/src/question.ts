@@ -18,7 +18,11 @@ export function questionFor(asked: Asked): Question {
       type: "object",
       properties: {
         decision: { type: "string", title: "Decision", enum: answers },
-        feedback: { type: "string", title: "Feedback", description: "What the model should do instead; used with a no." },
+        feedback: {
+          type: "string",
+          title: "Feedback",
+          description: "What the model should do instead; used with a no.",
+        },
       },
       required: ["decision"],
     },
@@ -28,7 +32,7 @@ export function questionFor(asked: Asked): Question {
 /** Reads an answer that came over the wire. Whatever is not a clear yes is a no. */
 export function decisionFrom(answer: QuestionAnswer | undefined, question: Question): Decision {
   const content = answer?.content ?? {};
-  const offered = question.requestedSchema.properties.decision?.enum ?? [];
+  const offered = question.requestedSchema.properties.decision.enum;
   if (answer?.action === "accept" && typeof content.decision === "string" && offered.includes(content.decision)) {
     if (content.decision === once) return { allow: true };
     if (content.decision === session) return { allow: true, remember: "session" };

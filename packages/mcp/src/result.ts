@@ -7,13 +7,18 @@ export const structuredKey = "toolhaft/structured";
 const maxInlineImageBytes = 1_024 * 1_024;
 
 /** How a result looks on the wire. Data goes along only when asked for, and never with a failure. */
-export function toCallResult(result: ToolResult, wants: { option: boolean; request: boolean }, store: ResultsStore): McpCallResult {
+export function toCallResult(
+  result: ToolResult,
+  wants: { option: boolean; request: boolean },
+  store: ResultsStore,
+): McpCallResult {
   const text: McpContent = { type: "text", text: result.text };
   const meta = wants.request ? metaOf(result) : undefined;
   // v1 clients check the data of a failure against the output schema and show that complaint instead of our text.
   if (!result.ok) return { content: [text], isError: true, ...meta };
   const content = [text, ...(result.attachments ?? []).map((attachment) => contentOf(attachment, store))];
-  const structured = (wants.option || wants.request) && isRecord(result.data) ? { structuredContent: result.data } : undefined;
+  const structured =
+    (wants.option || wants.request) && isRecord(result.data) ? { structuredContent: result.data } : undefined;
   return { content, ...structured, ...meta };
 }
 

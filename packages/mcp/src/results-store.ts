@@ -55,14 +55,20 @@ export function createResultsStore(maxBytes = 64 * 1_024 * 1_024): ResultsStore 
     async read(uri) {
       const { id, offset, limit } = parseAddress(uri);
       const entry = kept.get(id);
-      if (entry === undefined) throw new McpFault(invalidParams, `no result at ${uri}: it is unknown here or no longer kept; call the tool again`);
+      if (entry === undefined)
+        throw new McpFault(
+          invalidParams,
+          `no result at ${uri}: it is unknown here or no longer kept; call the tool again`,
+        );
       kept.delete(id);
       kept.set(id, entry);
       const { bytes, size } = await readBytes(entry, offset, limit);
       const next = offset + bytes.length;
       const range = { offset, bytes: bytes.length, total: size, ...(next < size && { next }) };
       const contents = { uri, mimeType: entry.mimeType, _meta: { "toolhaft/range": range } };
-      return isText(entry) ? { ...contents, text: new TextDecoder().decode(bytes) } : { ...contents, blob: Buffer.from(bytes).toString("base64") };
+      return isText(entry)
+        ? { ...contents, text: new TextDecoder().decode(bytes) }
+        : { ...contents, blob: Buffer.from(bytes).toString("base64") };
     },
   };
 }
@@ -75,11 +81,13 @@ function parseAddress(uri: string): { id: string; offset: number; limit: number 
   const number = (name: string, fallback: number, least: number): number => {
     const text = parameters.get(name);
     if (text === null) return fallback;
-    if (!/^\d{1,15}$/.test(text) || Number(text) < least) throw new McpFault(invalidParams, `${name} is a whole number from ${least}, not "${text.slice(0, 40)}"`);
+    if (!/^\d{1,15}$/.test(text) || Number(text) < least)
+      throw new McpFault(invalidParams, `${name} is a whole number from ${least}, not "${text.slice(0, 40)}"`);
     return Number(text);
   };
   for (const name of parameters.keys()) {
-    if (name !== "offset" && name !== "limit") throw new McpFault(invalidParams, `unknown parameter "${name.slice(0, 40)}": offset and limit are known`);
+    if (name !== "offset" && name !== "limit")
+      throw new McpFault(invalidParams, `unknown parameter "${name.slice(0, 40)}": offset and limit are known`);
   }
   return { id, offset: number("offset", 0, 0), limit: Math.min(number("limit", maxReadBytes, 1), maxReadBytes) };
 }
@@ -92,7 +100,12 @@ async function readBytes(entry: Kept, offset: number, limit: number): Promise<{ 
   return { bytes: isText(entry) && more ? wholeCharacters(cut) : cut, size: all.length };
 }
 
-async function readFileRange(path: string, offset: number, limit: number, text: boolean): Promise<{ bytes: Uint8Array; size: number }> {
+async function readFileRange(
+  path: string,
+  offset: number,
+  limit: number,
+  text: boolean,
+): Promise<{ bytes: Uint8Array; size: number }> {
   try {
     const { size } = await stat(path);
     const file = await open(path);
@@ -105,7 +118,10 @@ async function readFileRange(path: string, offset: number, limit: number, text: 
       await file.close();
     }
   } catch (cause) {
-    throw new ToolError("unavailable", "the file behind this result cannot be read any more", { hint: "call the tool again", cause });
+    throw new ToolError("unavailable", "the file behind this result cannot be read any more", {
+      hint: "call the tool again",
+      cause,
+    });
   }
 }
 

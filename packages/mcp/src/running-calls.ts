@@ -18,7 +18,11 @@ const expired: CallReply = {
   result: { content: [{ type: "text", text: "denied: the question has expired, call again" }], isError: true },
 };
 
-export function createRunningCalls(structured: boolean, store: ResultsStore, onError: (error: Error) => void): RunningCalls {
+export function createRunningCalls(
+  structured: boolean,
+  store: ResultsStore,
+  onError: (error: Error) => void,
+): RunningCalls {
   const parked = createParkedCalls();
   const running = new Set<RunningCall>();
 
@@ -100,7 +104,10 @@ export function agentOf({ client }: Pick<CallRequest, "client">): string {
 function follow(call: RunningCall, { signal }: CallRequest): void {
   call.release();
   const abort = () => call.controller.abort(signal.reason);
-  if (signal.aborted) return abort();
+  if (signal.aborted) {
+    abort();
+    return;
+  }
   signal.addEventListener("abort", abort, { once: true });
   call.release = () => signal.removeEventListener("abort", abort);
 }

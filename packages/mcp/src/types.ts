@@ -52,7 +52,13 @@ export interface McpTool {
   description: string;
   inputSchema: McpObjectSchema;
   outputSchema?: McpObjectSchema;
-  annotations: { title: string; readOnlyHint: boolean; destructiveHint: boolean; idempotentHint: boolean; openWorldHint: boolean };
+  annotations: {
+    title: string;
+    readOnlyHint: boolean;
+    destructiveHint: boolean;
+    idempotentHint: boolean;
+    openWorldHint: boolean;
+  };
 }
 
 export interface McpObjectSchema {
@@ -66,6 +72,7 @@ export type McpContent =
   | { type: "resource_link"; uri: string; name: string; mimeType: string; size: number };
 
 export interface McpCallResult {
+  [key: string]: unknown;
   content: McpContent[];
   structuredContent?: Record<string, unknown>;
   isError?: true;
@@ -79,8 +86,12 @@ export interface Question {
 }
 
 export interface QuestionSchema {
+  [key: string]: unknown;
   type: "object";
-  properties: Record<string, { type: "string"; title: string; description?: string; enum?: string[] }>;
+  properties: {
+    decision: { type: "string"; title: string; enum: string[] };
+    feedback: { type: "string"; title: string; description: string };
+  };
   required: string[];
 }
 
@@ -122,7 +133,9 @@ export interface ProgressParams {
   message?: string;
 }
 
-export type CallReply = { kind: "result"; result: McpCallResult } | { kind: "question"; state: string; question: Question };
+export type CallReply =
+  | { kind: "result"; result: McpCallResult }
+  | { kind: "question"; state: string; question: Question };
 
 export interface ResourceContents {
   uri: string;
@@ -152,7 +165,10 @@ export interface McpHandlers {
   readonly version: string;
   readonly instructions: string | undefined;
   readonly askTimeoutMs: number;
-  list(request: { cursor?: string | undefined; client?: string | undefined }): Promise<{ tools: McpTool[]; nextCursor?: string }>;
+  list(request: {
+    cursor?: string | undefined;
+    client?: string | undefined;
+  }): Promise<{ tools: McpTool[]; nextCursor?: string }>;
   call(request: CallRequest): Promise<CallReply>;
   listResources(): { uri: string; name: string; mimeType: string; size: number }[];
   readResource(uri: string): Promise<ResourceContents>;

@@ -18,22 +18,38 @@ export interface WorkspaceSources {
  * The folder of a session, and a note on whatever of the client's wishes was not followed.
  * `/`, a drive and the home folder are nobody's project: nothing is read or made there unasked.
  */
-export function resolveWorkspace({ directory, roots, workingDirectory }: WorkspaceSources): { workspace: Workspace; note?: string } {
+export function resolveWorkspace({ directory, roots, workingDirectory }: WorkspaceSources): {
+  workspace: Workspace;
+  note?: string;
+} {
   if (directory !== undefined) {
     const real = realFolder(directory);
-    const note = roots === undefined || roots.length === 0 ? undefined : `the client's roots are ignored, a directory was given: ${roots.join(", ")}`;
-    const workspace = real === undefined ? noWorkspace(`there is no folder ${directory}`) : usable([real], `${real} is no project folder`);
+    const note =
+      roots === undefined || roots.length === 0
+        ? undefined
+        : `the client's roots are ignored, a directory was given: ${roots.join(", ")}`;
+    const workspace =
+      real === undefined
+        ? noWorkspace(`there is no folder ${directory}`)
+        : usable([real], `${real} is no project folder`);
     return note === undefined ? { workspace } : { workspace, note };
   }
   if (roots === undefined || roots.length === 0) {
     const real = realFolder(workingDirectory);
-    return { workspace: usable(real === undefined ? [] : [real], `the server was started in ${workingDirectory}, which is no project folder`) };
+    return {
+      workspace: usable(
+        real === undefined ? [] : [real],
+        `the server was started in ${workingDirectory}, which is no project folder`,
+      ),
+    };
   }
   const found = roots.map((uri) => ({ uri, path: pathOfRoot(uri) }));
   const paths = found.flatMap(({ path }) => (path === undefined || isTooWide(path) ? [] : [path]));
   const refused = found.filter(({ path }) => path === undefined || isTooWide(path)).map(({ uri }) => uri);
   const workspace = usable([...new Set(paths)], `no root of the client is a project folder (${roots.join(", ")})`);
-  return refused.length === 0 ? { workspace } : { workspace, note: `roots that are no project folder here are ignored: ${refused.join(", ")}` };
+  return refused.length === 0
+    ? { workspace }
+    : { workspace, note: `roots that are no project folder here are ignored: ${refused.join(", ")}` };
 }
 
 function usable(paths: readonly string[], otherwise: string): Workspace {

@@ -62,7 +62,11 @@ export async function loadDriver(wanted?: DriverName): Promise<Driver> {
 function causeOf(error: unknown): Cause {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const message = error instanceof Error ? error.message : String(error);
-  if (/NODE_MODULE_VERSION|different Node\.js version|invalid ELF header|wrong ELF class/i.test(message)) {
+  if (
+    /NODE_MODULE_VERSION|different Node\.js version|invalid ELF header|file too short|wrong ELF class|not a valid Win32|mach-o/i.test(
+      message,
+    )
+  ) {
     return "built for another Node";
   }
   if (/could not locate the bindings file/i.test(message)) return "install script was not run";

@@ -9,7 +9,7 @@ const periodMs = 7 * 24 * 3_600_000;
 export function quickCheck(connection: Connection): string | undefined {
   const row = connection.prepare("PRAGMA quick_check(1)").get();
   const answer = typeof row === "object" && row !== null ? String(Object.values(row)[0]) : "no answer";
-  return answer === "ok" ? undefined : answer;
+  return answer === "ok" ? undefined : answer.replace(/\s+/g, " ");
 }
 
 /** Whether the file is to be checked now: a writer died without closing it, or the last check is a week old. */

@@ -63,9 +63,23 @@ function refuseOtherKinds(path: string, folder: boolean, file: boolean): void {
 }
 
 function makeFolder(folder: string): void {
-  const made = mkdirSync(folder, { recursive: true }) !== undefined;
+  const made = makeMissing(folder);
   const ignore = join(folder, ".gitignore");
   if ((made || basename(folder) === ".toolhaft") && !existsSync(ignore)) writeFileSync(ignore, "*\n");
+}
+
+/** Parent by parent: Node's own recursive mkdir never ends where a file system refuses folders (/proc). */
+function makeMissing(folder: string): boolean {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return false;
+  if (dirname(folder) !== folder) makeMissing(dirname(folder));
+  try {
+    mkdirSync(folder);
+    return true;
+  } catch (error) {
+    // Another process may have made it just now.
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return false;
+    throw error;
+  }
 }
 
 /** @see https://sqlite.org/fileformat.html#the_database_header */

@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { loadDriver } from "../src/driver.ts";
 import { openNotes, temporaryFolder } from "./temporary.ts";
 
 /** A closed database of several pages. */
@@ -35,6 +36,11 @@ function flipBytes(path: string): void {
 function copies(path: string): string[] {
   return readdirSync(dirname(path)).filter((name) => name.includes(".corrupt-") && !/-(wal|shm)$/.test(name));
 }
+
+const hasNative = await loadDriver("better-sqlite3").then(
+  () => true,
+  () => false,
+);
 
 describe("damage", () => {
   it("sqlite-4: flipped bytes are an error with both paths, the copy equals the original, never 'nothing found'", async () => {
@@ -126,11 +132,15 @@ describe("damage", () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  it("damage of an FTS5 index is left to its owner", async () => {
-    const db = await openNotes();
+  it.skipIf(!hasNative)("damage of an FTS5 index is left to its owner", async () => {
+    const path = join(temporaryFolder(), "notes.db");
+    const db = await openNotes({ path, driver: "better-sqlite3" });
     db.run("CREATE VIRTUAL TABLE words USING fts5(body)");
     db.run("INSERT INTO words(body) VALUES('needle in a haystack')");
-    db.run("DELETE FROM words_data WHERE id > 10");
+    const { default: Native } = await import("better-sqlite3");
+    const unprotected = new Native(path).unsafeMode();
+    unprotected.exec("DELETE FROM words_data WHERE id > 10");
+    unprotected.close();
     expect(() => db.all("SELECT * FROM words WHERE words MATCH 'needle'")).toThrow(
       expect.objectContaining({ code: "SQLITE_CORRUPT_VTAB" }),
     );

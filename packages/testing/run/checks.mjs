@@ -53,7 +53,9 @@ async function checkPacked({ path, manifest }, destination) {
   const { messages } = await publint({ pack: { tarball }, strict: true });
   const problems = messages.map((message) => `publint: ${formatMessage(message, manifest)}`);
   // pnpm's own list leaves out the LICENSE it adds from the root.
-  const names = execFileSync("tar", ["-tzf", filename], { encoding: "utf8" }).split("\n").map((name) => name.replace("package/", ""));
+  const names = execFileSync("tar", ["-tzf", filename], { encoding: "utf8" })
+    .split("\n")
+    .map((name) => name.replace("package/", ""));
   for (const name of ["README.md", "LICENSE"])
     if (!names.includes(name)) problems.push(`the packed file lacks ${name}`);
   for (const name of names) if (/^(src|test|bench)\//.test(name)) problems.push(`the packed file holds ${name}`);

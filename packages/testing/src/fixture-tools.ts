@@ -58,7 +58,8 @@ export function fixtureTools(options: FixtureOptions = {}): readonly AnyTool[] {
       saw("defaults", input);
       return input;
     },
-    render: (output) => `${output.owner} for ${output.ttl_secs} s, ${output.priority ?? "no priority"}${output.paths ? `, ${output.paths.join(" ")}` : ""}`,
+    render: (output) =>
+      `${output.owner} for ${output.ttl_secs} s, ${output.priority ?? "no priority"}${output.paths ? `, ${output.paths.join(" ")}` : ""}`,
   });
 
   const fails = defineTool({
@@ -79,12 +80,15 @@ export function fixtureTools(options: FixtureOptions = {}): readonly AnyTool[] {
     name: "slow",
     title: "Wait for the end",
     description: "Waits until it is stopped, holding a connection where one is to be had, and tells how it goes on.",
-    inputSchema: z.object({ steps: z.number().int().min(0).max(100).default(0).describe("Progress updates to send at once") }),
+    inputSchema: z.object({
+      steps: z.number().int().min(0).max(100).default(0).describe("Progress updates to send at once"),
+    }),
     outputSchema: z.object({}),
     annotations: { ...reads, openWorldHint: true },
     async execute(input, context) {
       saw("slow", input);
-      for (let step = 1; step <= input.steps; step++) context.progress({ progress: step, total: input.steps, message: `step ${step}` });
+      for (let step = 1; step <= input.steps; step++)
+        context.progress({ progress: step, total: input.steps, message: `step ${step}` });
       const socket = options.slowPort === undefined ? undefined : connect(options.slowPort, "127.0.0.1");
       socket?.on("error", () => undefined);
       try {
@@ -136,7 +140,16 @@ export function fixtureTools(options: FixtureOptions = {}): readonly AnyTool[] {
         { path },
         {
           fileChanges: [
-            { kind: "create", path, before: null, after: state, additions: 1, deletions: 0, diff: "", diffTruncated: false },
+            {
+              kind: "create",
+              path,
+              before: null,
+              after: state,
+              additions: 1,
+              deletions: 0,
+              diff: "",
+              diffTruncated: false,
+            },
           ],
         },
       );

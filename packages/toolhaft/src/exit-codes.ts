@@ -1,7 +1,15 @@
 import type { ErrorCode } from "@toolhaft/core";
 
 /** What scripts read. */
-export const exitCodes = { done: 0, failed: 1, usage: 2, unavailable: 3, denied: 4, timeout: 124, cancelled: 130 } as const;
+export const exitCodes = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  unavailable: 3,
+  denied: 4,
+  timeout: 124,
+  cancelled: 130,
+} as const;
 
 /** The exit code of a tool's failure. */
 export function exitCodeOf(code: ErrorCode): number {

@@ -17,10 +17,14 @@ export interface FamilyEntry {
 
 /** Every family this command knows; a new one is one line here and one dependency. */
 export const registry: readonly FamilyEntry[] = [
+  { name: "hashline", byDefault: true, load: async () => (await import("@toolhaft/hashline")).createHashline() },
 ];
 
 /** The families of some names: none means the default ones, `all` every one. */
-export function chooseFamilies(names: readonly string[], known: readonly FamilyEntry[] = registry): readonly FamilyEntry[] {
+export function chooseFamilies(
+  names: readonly string[],
+  known: readonly FamilyEntry[] = registry,
+): readonly FamilyEntry[] {
   if (names.length === 0) return known.filter(({ byDefault }) => byDefault);
   if (names.includes("all")) return known;
   return [...new Set(names)].map((name) => {
@@ -28,6 +32,8 @@ export function chooseFamilies(names: readonly string[], known: readonly FamilyE
     if (entry !== undefined) return entry;
     const all = known.map((family) => family.name);
     const near = nearest(name, all);
-    throw usageFault(`unknown family "${name}"${near.length > 0 ? `: did you mean ${near.join(", ")}?` : ""} There are: ${all.join(", ")}, all`);
+    throw usageFault(
+      `unknown family "${name}"${near.length > 0 ? `: did you mean ${near.join(", ")}?` : ""} There are: ${all.join(", ")}, all`,
+    );
   });
 }

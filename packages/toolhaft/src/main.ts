@@ -14,7 +14,11 @@ const profiles = ["mcp", "draft-07", "2020-12", "openai", "openai-strict", "anth
  * Runs one command line and gives its exit code. Standard output only ever holds the result; everything else goes to
  * standard error.
  */
-export async function main(words: readonly string[], io: Io, known: readonly FamilyEntry[] = registry): Promise<number> {
+export async function main(
+  words: readonly string[],
+  io: Io,
+  known: readonly FamilyEntry[] = registry,
+): Promise<number> {
   let code: number = exitCodes.done;
   const program = createProgram(io, known, (done) => {
     code = done;
@@ -38,11 +42,22 @@ export async function main(words: readonly string[], io: Io, known: readonly Fam
 function createProgram(io: Io, known: readonly FamilyEntry[], done: (code: number) => void): Command {
   const program = new Command("toolhaft")
     .description("Tools for AI agents: served to any MCP client, or called by hand.")
-    .version(`toolhaft ${manifest.version}, Node ${process.version}`, "-V, --version", "print the version and the Node it runs on")
+    .version(
+      `toolhaft ${manifest.version}, Node ${process.version}`,
+      "-V, --version",
+      "print the version and the Node it runs on",
+    )
     .helpOption("-h, --help", "print this help")
     .exitOverride()
     .showSuggestionAfterError()
-    .configureOutput({ writeOut: io.out, writeErr: io.err, getOutHasColors: () => io.colours, getErrHasColors: () => io.colours })
+    .configureOutput({
+      writeOut: io.out,
+      writeErr: io.err,
+      getOutHelpWidth: () => io.width,
+      getErrHelpWidth: () => io.width,
+      getOutHasColors: () => io.colours,
+      getErrHasColors: () => io.colours,
+    })
     .addHelpText(
       "after",
       `
@@ -122,7 +137,8 @@ function rules(command: Command): Command {
 
 function seconds(text: string): number {
   const value = Number(text);
-  if (text.trim() === "" || !(value > 0) || value > 86_400) throw new InvalidArgumentError("a number of seconds from above 0 to 86400.");
+  if (text.trim() === "" || !(value > 0) || value > 86_400)
+    throw new InvalidArgumentError("a number of seconds from above 0 to 86400.");
   return value;
 }
 

@@ -10,7 +10,9 @@ export interface RuleFlags {
 
 /** The rules of the flags; `ask` after `allow`, so that the stricter of two stands. */
 export function rulesOf(flags: RuleFlags): PolicyRule[] {
-  return (["allow", "ask", "deny"] as const).flatMap((effect) => (flags[effect] ?? []).map((text) => readRule(effect, text)));
+  return (["allow", "ask", "deny"] as const).flatMap((effect) =>
+    (flags[effect] ?? []).map((text) => readRule(effect, text)),
+  );
 }
 
 /** The default policy of a folder with the user's rules above it. A `deny` of either wins. */

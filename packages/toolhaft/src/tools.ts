@@ -1,5 +1,5 @@
 import { type AnyTool, nearest, type Toolset, toolset } from "@toolhaft/core";
-import { usageFault } from "./exit-codes.ts";
+import { CommandFault, exitCodes, usageFault } from "./exit-codes.ts";
 import { chooseFamilies, type FamilyEntry, type FamilyOptions } from "./families.ts";
 
 export interface ToolChoice extends FamilyOptions {
@@ -27,11 +27,22 @@ export async function loadTools(choice: ToolChoice, known: readonly FamilyEntry[
 }
 
 /** The named tool out of every family this command knows. */
-export async function findTool(name: string, choice: ToolChoice, known: readonly FamilyEntry[]): Promise<{ tool: AnyTool; set: Toolset }> {
-  const set = await loadTools({ ...choice, families: choice.families.length > 0 ? choice.families : ["all"] }, known);
+export async function findTool(
+  name: string,
+  choice: ToolChoice,
+  known: readonly FamilyEntry[],
+): Promise<{ tool: AnyTool; set: Toolset }> {
+  const families = choice.families.length > 0 ? choice.families : ["all"];
+  const set = await loadTools({ ...choice, families, readOnly: false }, known);
   const tool = set.get(name);
-  if (tool !== undefined) return { tool, set };
+  if (tool !== undefined && !(choice.readOnly && !tool.annotations.readOnlyHint)) return { tool, set };
   await set.close();
-  const near = nearest(name, set.tools.map((entry) => entry.name));
-  throw usageFault(`unknown tool "${name}"${near.length > 0 ? `: did you mean ${near.join(", ")}?` : ""} "toolhaft list all" shows every tool`);
+  if (tool !== undefined) throw new CommandFault(exitCodes.denied, `${name} writes, and --read-only was given`);
+  const near = nearest(
+    name,
+    set.tools.map((entry) => entry.name),
+  );
+  throw usageFault(
+    `unknown tool "${name}"${near.length > 0 ? `: did you mean ${near.join(", ")}?` : ""} "toolhaft list all" shows every tool`,
+  );
 }

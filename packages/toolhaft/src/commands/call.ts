@@ -16,19 +16,32 @@ export interface CallFlags extends RuleFlags {
 }
 
 /** Runs one tool in the current directory. */
-export async function call(name: string, given: string, flags: CallFlags, io: Io, known: readonly FamilyEntry[]): Promise<number> {
+export async function call(
+  name: string,
+  given: string,
+  flags: CallFlags,
+  io: Io,
+  known: readonly FamilyEntry[],
+): Promise<number> {
   const rules = rulesOf(flags);
   const input = parseInput(await readGiven(given, io));
   const { tool, set } = await findTool(name, { ...flags, families: [] }, known);
   try {
-    const limited = flags.timeout === undefined ? tool : (toolset(tool).wrap(timeout({ ms: flags.timeout * 1_000 })).tools[0] ?? tool);
+    const limited =
+      flags.timeout === undefined
+        ? tool
+        : (toolset(tool).wrap(timeout({ ms: flags.timeout * 1_000 })).tools[0] ?? tool);
     const context = createContext({
       directory: io.cwd,
       agent: "cli",
       policy: userPolicy(rules, io.cwd, [io.cwd]),
       ...(io.ask && { asker: terminalAsker(io.ask) }),
     });
-    const result = await limited.call(input, { ...context, signal: io.signal, progress: (update) => io.err(progressLine(update)) });
+    const result = await limited.call(input, {
+      ...context,
+      signal: io.signal,
+      progress: (update) => io.err(progressLine(update)),
+    });
     if (flags.json) io.out(`${resultToJson(tool, result)}\n`);
     else if (result.ok) io.out(result.text.endsWith("\n") ? result.text : `${result.text}\n`);
     else io.err(`${result.text}\n`);
@@ -57,7 +70,9 @@ function parseInput(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
-    throw usageFault(`the input is no JSON: ${error instanceof Error ? error.message : String(error)}. Give an object such as '{"name":"value"}', @file or -`);
+    throw usageFault(
+      `the input is no JSON: ${error instanceof Error ? error.message : String(error)}. Give an object such as '{"name":"value"}', @file or -`,
+    );
   }
 }
 
@@ -69,7 +84,11 @@ function progressLine({ message, progress, total }: ProgressUpdate): string {
 /** Asks on the terminal; whatever is not a clear yes is a no, and its words go to the tool. */
 function terminalAsker(ask: (question: string) => Promise<string>): Asker {
   return async ({ tool, permission, resources, reason }) => {
-    const answer = (await ask(`${tool} asks for ${permission} ${resources.join(", ")} (${reason}). Allow? [y]es once, [s]ession, [N]o: `)).trim();
+    const answer = (
+      await ask(
+        `${tool} asks for ${permission} ${resources.join(", ")} (${reason}). Allow? [y]es once, [s]ession, [N]o: `,
+      )
+    ).trim();
     if (/^y(es)?$/i.test(answer)) return { allow: true };
     if (/^s(ession)?$/i.test(answer)) return { allow: true, remember: "session" };
     return answer === "" || /^no?$/i.test(answer) ? { allow: false } : { allow: false, feedback: answer };

@@ -1,4 +1,11 @@
-import { type AnyTool, createContext, estimateTokens, type JsonSchema, type Profile, toJsonSchema } from "@toolhaft/core";
+import {
+  type AnyTool,
+  createContext,
+  estimateTokens,
+  type JsonSchema,
+  type Profile,
+  toJsonSchema,
+} from "@toolhaft/core";
 import { exitCodes } from "../exit-codes.ts";
 import type { FamilyEntry } from "../families.ts";
 import type { Io } from "../io.ts";
@@ -11,7 +18,12 @@ export interface DescribeFlags {
 }
 
 /** Everything about one tool: for a person, or its JSON Schema alone. */
-export async function describe(name: string, flags: DescribeFlags, io: Io, known: readonly FamilyEntry[]): Promise<number> {
+export async function describe(
+  name: string,
+  flags: DescribeFlags,
+  io: Io,
+  known: readonly FamilyEntry[],
+): Promise<number> {
   const { tool, set } = await findTool(name, { families: [] }, known);
   try {
     if (flags.schema !== undefined) {
@@ -20,7 +32,11 @@ export async function describe(name: string, flags: DescribeFlags, io: Io, known
     }
     const rows = parameterRows(toJsonSchema(tool, "mcp"), "");
     const parts = [`${tool.name}: ${tool.title}`, tool.description];
-    parts.push(rows.length === 0 ? "No parameters." : columns(["parameter", "type", "required", "default", "limits", "meaning"], rows, io).trimEnd());
+    parts.push(
+      rows.length === 0
+        ? "No parameters."
+        : columns(["parameter", "type", "required", "default", "limits", "meaning"], rows, io).trimEnd(),
+    );
     const input = exampleInput(tool);
     parts.push(`Example: toolhaft call ${tool.name} '${JSON.stringify(input).replaceAll("'", "'\\''")}'`);
     parts.push(`Permissions: ${permissionsOf(tool, io).join(", ") || "none that the input tells beforehand"}`);
@@ -41,7 +57,14 @@ function parameterRows(schema: JsonSchema, prefix: string): string[][] {
     if (!isNode(child)) return [];
     const path = `${prefix}${name}`;
     const given = "default" in child ? JSON.stringify(child.default) : "";
-    const own = [path, typeOf(child), required.includes(name) ? "yes" : "no", given, limitsOf(child), String(child.description ?? "")];
+    const own = [
+      path,
+      typeOf(child),
+      required.includes(name) ? "yes" : "no",
+      given,
+      limitsOf(child),
+      String(child.description ?? ""),
+    ];
     const inner = isNode(child.items) ? parameterRows(child.items, `${path}[].`) : parameterRows(child, `${path}.`);
     return [own, ...inner];
   });
@@ -87,10 +110,14 @@ function sampleOf(schema: JsonSchema | Node): unknown {
     case "object": {
       const properties = isNode(node.properties) ? node.properties : {};
       const required = Array.isArray(node.required) ? node.required : [];
-      return Object.fromEntries(required.map((name) => [name, sampleOf(isNode(properties[name]) ? properties[name] : {})]));
+      return Object.fromEntries(
+        required.map((name) => [name, sampleOf(isNode(properties[name]) ? properties[name] : {})]),
+      );
     }
     case "array":
-      return typeof node.minItems === "number" && node.minItems > 0 ? [sampleOf(isNode(node.items) ? node.items : {})] : [];
+      return typeof node.minItems === "number" && node.minItems > 0
+        ? [sampleOf(isNode(node.items) ? node.items : {})]
+        : [];
     case "integer":
     case "number":
       return typeof node.minimum === "number" ? node.minimum : 1;

@@ -22,7 +22,12 @@ export interface McpFlags extends RuleFlags {
 const manyTokens = 8_000;
 
 /** Serves the chosen families on standard input and output until the client goes away. */
-export async function mcp(families: readonly string[], flags: McpFlags, io: Io, known: readonly FamilyEntry[]): Promise<number> {
+export async function mcp(
+  families: readonly string[],
+  flags: McpFlags,
+  io: Io,
+  known: readonly FamilyEntry[],
+): Promise<number> {
   // What is mistyped is said now, not when the first client asks.
   chooseFamilies(families, known);
   const rules = rulesOf(flags);
@@ -33,8 +38,13 @@ export async function mcp(families: readonly string[], flags: McpFlags, io: Io, 
   const load = async () => {
     const set = await loadTools({ ...flags, families }, known);
     const tokens = estimateTokens(set.tools);
-    const rulesText = rules.length === 0 ? "default policy" : `default policy and ${rules.length} ${rules.length === 1 ? "rule" : "rules"}`;
-    note(`${set.tools.length} tools, about ${tokens} tokens, ${directory ?? "directory from the client or " + io.cwd}, ${rulesText}`);
+    const rulesText =
+      rules.length === 0
+        ? "default policy"
+        : `default policy and ${rules.length} ${rules.length === 1 ? "rule" : "rules"}`;
+    note(
+      `${set.tools.length} tools, about ${tokens} tokens, ${directory ?? `the folder of the client, or ${io.cwd}`}, ${rulesText}`,
+    );
     if (tokens > manyTokens) note(`over ${manyTokens} tokens of tools: name fewer families, or take --tools`);
     return set;
   };
