@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { type Clock, systemClock, ToolError } from "@toolhaft/core";
 import { createProcessHost, type ProcessHost } from "@toolhaft/process";
 import { createWorkspace, type Workspace } from "@toolhaft/workspace";
-import { createVueBridge } from "./bridges/vue.ts";
 import { markdownFiles } from "./bridges/markdown-files.ts";
-import { mergeRegistry, readConfig, type Registry, type RegistryOptions } from "./config.ts";
+import { createVueBridge } from "./bridges/vue.ts";
+import { mergeRegistry, type Registry, type RegistryOptions, readConfig } from "./config.ts";
 import { defaultTimeouts, type ServerDefinition, type Timeouts } from "./definition.ts";
 import { type DiskMonitor, type DiskReader, openDiskMonitor } from "./disk-watch.ts";
 import { ServerEntry } from "./entry.ts";
@@ -366,7 +366,12 @@ export class Engine {
     const crossFile = feature.crossFile || this.#committed;
     this.#committed = false;
     const registry = await this.registry(scope.directory);
-    return syncWithDisk({ life, monitor, reader, texts: this.texts, overrides: registry.files }, scope, { crossFile }, file);
+    return syncWithDisk(
+      { life, monitor, reader, texts: this.texts, overrides: registry.files },
+      scope,
+      { crossFile },
+      file,
+    );
   }
 
   /** The first project request of a life may take as long as loading may. */
