@@ -1,8 +1,11 @@
 import type { Family } from "@toolhaft/core";
 import { Editor } from "./editor.ts";
 import { type HashlineOptions, settingsOf } from "./options.ts";
+import { applyPatchTool } from "./tools/apply-patch.ts";
 import { editTool } from "./tools/edit.ts";
+import { editFileTool } from "./tools/edit-file.ts";
 import { readTool } from "./tools/read.ts";
+import { undoEditTool } from "./tools/undo-edit.ts";
 
 /** The tools `hashline_read`, `hashline_edit`, `edit_file`, `apply_patch` and `undo_edit`. */
 export interface Hashline extends Family {
@@ -24,7 +27,7 @@ export function createHashline(options: HashlineOptions = {}): Hashline {
   const close = (): Promise<void> => editor.close();
   return {
     name: "hashline",
-    tools: [readTool(editor), editTool(editor)],
+    tools: [readTool(editor), editTool(editor), editFileTool(editor), applyPatchTool(editor), undoEditTool(editor)],
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -1,27 +1,30 @@
+import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { nearest, type ToolContext, ToolError } from "@toolhaft/core";
 import type { Workspace } from "@toolhaft/workspace";
 import { shownPath } from "./editor.ts";
 
-/** A missing file, with the paths in its folder whose names are most like it. */
-export async function notFound(
+/**
+ * Puts what helps to find a missing file into a `not_found`: where the path led, and the paths in its folder whose names
+ * are most like it. Any other error stays as it is.
+ */
+export async function helpFind(
+  error: unknown,
   workspace: Workspace,
-  path: string,
+  paths: readonly string[],
   ctx: ToolContext,
-  otherwise?: string,
-): Promise<ToolError> {
-  const name = shownPath(ctx.directory, path);
-  const absolute = resolve(ctx.directory, path);
-  const like = await likeNamed(workspace, absolute, ctx);
-  const hints = [
-    ...(like.length > 0 ? [`did you mean ${like.join(", ")}?`] : []),
-    ...(otherwise === undefined ? [] : [otherwise]),
-  ];
-  const resolved = absolute === name ? "" : ` (${absolute})`;
-  return new ToolError("not_found", `no file ${name}${resolved}`, {
-    hint: hints.length > 0 ? hints.join(" ") : "check the path; list the folder",
-    details: { path: name, resolved: absolute, like },
+): Promise<unknown> {
+  if (!(error instanceof ToolError) || error.code !== "not_found") return error;
+  const missing = paths.map((path) => resolve(ctx.directory, path)).filter((path) => !existsSync(path));
+  const like = (await Promise.all(missing.map((path) => likeNamed(workspace, path, ctx)))).flat();
+  const elsewhere = missing.filter((path) => !error.message.includes(path));
+  const hints = [...(like.length > 0 ? [`did you mean ${like.join(", ")}?`] : []), ...(error.hint ? [error.hint] : [])];
+  const resolved = elsewhere.length > 0 ? ` (resolved: ${elsewhere.join(", ")})` : "";
+  return new ToolError("not_found", error.message + resolved, {
+    ...(hints.length > 0 ? { hint: hints.join("; ") } : {}),
+    ...(error.details === undefined ? {} : { details: { ...error.details } }),
+    cause: error,
   });
 }
 

@@ -80,6 +80,9 @@ export class Engine {
   #servingMemory = new Map<string, { at: number; result: Promise<ServingFile> }>();
   #trust = new Map<string, Promise<boolean>>();
   #firstAnswers = new WeakSet<ServerLife>();
+  #commits = 0;
+  #seenCommits = new WeakMap<ServerLife, number>();
+  #unsubscribe: () => void = () => {};
   #idleTimer: NodeJS.Timeout | undefined;
   #closed = false;
   #vue = createVueBridge(() => [...this.#entries.values()]);
@@ -89,6 +92,7 @@ export class Engine {
     this.timeouts = { ...defaultTimeouts, ...options.timeouts };
     this.clock = options.clock ?? systemClock;
     this.host = createProcessHost();
+    if (options.workspace) this.#unsubscribe = options.workspace.onCommit(() => this.#afterCommit());
     this.texts = createTexts((path) => this.#workspaceHolding(path), this.maxFileBytes);
   }
 
@@ -120,10 +124,9 @@ export class Engine {
     return first ?? this.workspaceFor(process.cwd());
   }
 
-  /** A commit of this process: the next barrier looks at everything. */
-  #committed = false;
+  /** A commit of this process: the next barrier of every server looks at everything. */
   #afterCommit(): void {
-    this.#committed = true;
+    this.#commits++;
   }
 
   /** Definitions and choices that hold in a directory; read again when the file changed or the memory is old. */
@@ -230,7 +233,9 @@ export class Engine {
     if (plan.launches.length === 0) return plan;
     const again = this.#entries.get(key);
     if (again) return again;
-    const entry = new ServerEntry({
+    const look = async (startScope: CallScope) =>
+      this.#plan(startScope, definition, root, await this.registry(startScope.directory), plugins, path);
+    const entry: ServerEntry = new ServerEntry({
       definition,
       root,
       timeouts: { ...this.timeouts, ...definition.timeouts, ...this.options.timeouts },
@@ -239,8 +244,9 @@ export class Engine {
       plan: async (startScope) => {
         await this.#listen(entry);
         await this.#makeRoom(entry);
-        return this.#plan(startScope, definition, root, await this.registry(startScope.directory), plugins, path);
+        return look(startScope);
       },
+      look,
       life: {
         maxOpenDocuments: this.options.maxOpenDocuments ?? 64,
         textOf: async (uri) => this.#textOfUri(uri),
@@ -363,15 +369,20 @@ export class Engine {
     const reader = this.#readers.get(entry);
     if (!reader) throw new ToolError("internal", `${entry.id} runs without a look at the disk`);
     const monitor = await this.monitorFor(entry.root);
-    const crossFile = feature.crossFile || this.#committed;
-    this.#committed = false;
+    const thorough = feature.crossFile || this.#seenCommits.get(life) !== this.#commits;
+    this.#seenCommits.set(life, this.#commits);
     const registry = await this.registry(scope.directory);
+<<<<<<< HEAD
     return syncWithDisk(
       { life, monitor, reader, texts: this.texts, overrides: registry.files },
       scope,
       { crossFile },
       file,
     );
+=======
+    const syncing = { life, monitor, reader, texts: this.texts, overrides: registry.files, thorough };
+    return syncWithDisk(syncing, scope, feature, file);
+>>>>>>> main
   }
 
   /** The first project request of a life may take as long as loading may. */
@@ -401,6 +412,7 @@ export class Engine {
     if (this.#closed) return;
     this.#closed = true;
     clearInterval(this.#idleTimer);
+    this.#unsubscribe();
     await Promise.all(this.entries.map((entry) => entry.close()));
     for (const monitor of this.#monitors.values()) (await monitor).close();
     await this.host.close({ graceMs: 1_000 });

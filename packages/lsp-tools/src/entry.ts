@@ -16,7 +16,10 @@ export interface EntryOptions {
   timeouts: Timeouts;
   clock: Clock;
   host: ProcessHost;
+  /** Finds out how to start it, and makes ready for that. */
   plan(scope: CallScope): Promise<LaunchPlan>;
+  /** The same without making ready. */
+  look(scope: CallScope): Promise<LaunchPlan>;
   life: Pick<LifeOptions, "maxOpenDocuments" | "textOf" | "bridge" | "bridgeNotification" | "log">;
   onStarted(life: ServerLife): Promise<void>;
 }
@@ -166,6 +169,11 @@ export class ServerEntry {
     this.#crashes = [];
     this.#failed = false;
     this.lastError = undefined;
+  }
+
+  /** How it would be started; starts nothing. */
+  look(scope: CallScope): Promise<LaunchPlan> {
+    return this.#options.look(scope);
   }
 
   async #start(scope: CallScope): Promise<ServerLife> {

@@ -19,6 +19,8 @@ export interface Syncing {
   reader: DiskReader;
   texts: Texts;
   overrides: Readonly<Record<string, string>>;
+  /** Look at the whole disk even if that was done just before. */
+  thorough: boolean;
 }
 
 export interface Synced {
@@ -39,7 +41,7 @@ export async function syncWithDisk(
   const { life, monitor, reader } = syncing;
   return life.serially(async () => {
     for (const folder of life.registrations.watchedFolders()) await includeFolder(monitor, life.root, folder);
-    await monitor.barrier(feature.crossFile);
+    await monitor.barrier(syncing.thorough);
     const changes = reader.take();
     const overflow = changes.length > 0 ? await tellChanges(syncing, scope, changes, file?.text.path) : 0;
     if (file) openOrChange(life, file.text.path, file.languageId, file.text.source.text);

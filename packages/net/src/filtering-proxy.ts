@@ -85,7 +85,10 @@ export async function openFilteringProxy(parts: ProxyParts, options: ProxyOption
   }
 
   function report(origin: string, error: unknown): void {
-    if (!(error instanceof ToolError) || error.code !== "denied") return;
+    if (!(error instanceof ToolError) || error.code !== "denied") {
+      options.onFailed?.(origin, error instanceof Error ? error : new Error(String(error)));
+      return;
+    }
     const rule = typeof error.details?.rule === "string" ? error.details.rule : "gate";
     if (reported.has(`${origin} ${rule}`)) return;
     reported.add(`${origin} ${rule}`);

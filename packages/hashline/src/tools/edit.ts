@@ -5,6 +5,7 @@ import { anchoredDiff } from "../anchored-diff.ts";
 import type { Editor } from "../editor.ts";
 import { effectsOf } from "../effects.ts";
 import type { LineHasher } from "../line-hash.ts";
+import { helpFind } from "../not-found.ts";
 import { type FileRequest, type PlannedEdit, planFiles } from "../plan-files.ts";
 import { replyWarnings, versionLine } from "../reply.ts";
 import { editedFileShape, linePair, outcomeShape } from "../schemas.ts";
@@ -113,6 +114,9 @@ export function editTool(editor: Editor): AnyTool {
         paths: files.map(({ filePath }) => filePath),
         dryRun,
         plan: (present) => planFiles(editor, hasher, ctx, requests, present),
+      }).catch(async (error: unknown) => {
+        const paths = files.map(({ filePath }) => filePath);
+        throw await helpFind(error, editor.workspace(ctx), paths, ctx);
       });
       return toolOutput({ ...outcome, files: done.map((file) => fileData(editor, hasher, file)) }, { fileChanges });
     },

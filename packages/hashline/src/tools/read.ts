@@ -3,7 +3,7 @@ import * as z from "zod";
 import { type AnchoredLine, annotate, showLine } from "../annotate.ts";
 import { type Editor, shownPath } from "../editor.ts";
 import { effectsOf } from "../effects.ts";
-import { notFound } from "../not-found.ts";
+import { helpFind } from "../not-found.ts";
 import { addRange, type Ranges } from "../ranges.ts";
 import { readNotes } from "../read-notes.ts";
 import { shortVersion } from "../resolve.ts";
@@ -55,9 +55,7 @@ export function readTool(editor: Editor): AnyTool {
     async execute({ filePath, offset, limit }, ctx) {
       const workspace = editor.workspace(ctx);
       const file = await workspace.read(filePath, ctx).catch(async (error: unknown) => {
-        throw error instanceof ToolError && error.code === "not_found"
-          ? await notFound(workspace, filePath, ctx)
-          : error;
+        throw await helpFind(error, workspace, [filePath], ctx);
       });
       const name = shownPath(ctx.directory, filePath);
       if (offset > Math.max(1, file.lineCount)) {
