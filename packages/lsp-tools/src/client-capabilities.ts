@@ -71,7 +71,9 @@ export function clientCapabilities(
           labelDetailsSupport: true,
         },
         completionItemKind: { valueSet: completionKinds as [] },
-        completionList: { itemDefaults: ["commitCharacters", "editRange", "insertTextFormat", "insertTextMode", "data"] },
+        completionList: {
+          itemDefaults: ["commitCharacters", "editRange", "insertTextFormat", "insertTextMode", "data"],
+        },
       },
       hover: { ...dynamic, contentFormat: markup },
       signatureHelp: {

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { type Clock, systemClock, ToolError } from "@toolhaft/core";
 import { createProcessHost, type ProcessHost } from "@toolhaft/process";
 import { createWorkspace, type Workspace } from "@toolhaft/workspace";
-import { createVueBridge } from "./bridges/vue.ts";
 import { markdownFiles } from "./bridges/markdown-files.ts";
-import { mergeRegistry, readConfig, type Registry, type RegistryOptions } from "./config.ts";
+import { createVueBridge } from "./bridges/vue.ts";
+import { mergeRegistry, type Registry, type RegistryOptions, readConfig } from "./config.ts";
 import { defaultTimeouts, type ServerDefinition, type Timeouts } from "./definition.ts";
 import { type DiskMonitor, type DiskReader, openDiskMonitor } from "./disk-watch.ts";
 import { ServerEntry } from "./entry.ts";
@@ -372,8 +372,17 @@ export class Engine {
     const thorough = feature.crossFile || this.#seenCommits.get(life) !== this.#commits;
     this.#seenCommits.set(life, this.#commits);
     const registry = await this.registry(scope.directory);
+<<<<<<< HEAD
+    return syncWithDisk(
+      { life, monitor, reader, texts: this.texts, overrides: registry.files },
+      scope,
+      { crossFile },
+      file,
+    );
+=======
     const syncing = { life, monitor, reader, texts: this.texts, overrides: registry.files, thorough };
     return syncWithDisk(syncing, scope, feature, file);
+>>>>>>> main
   }
 
   /** The first project request of a life may take as long as loading may. */

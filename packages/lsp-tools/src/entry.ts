@@ -1,10 +1,10 @@
-import { ToolError } from "@toolhaft/core";
 import type { Clock } from "@toolhaft/core";
+import { ToolError } from "@toolhaft/core";
 import { type ChildHandle, descendants, identify, type ProcessHost } from "@toolhaft/process";
 import { ResponseError } from "./connection.ts";
 import type { ServerDefinition, Timeouts } from "./definition.ts";
 import type { CallScope, Launch, LaunchPlan, Refused } from "./launch.ts";
-import { beginLife, describeLoss, type LifeOptions, type Loss, ServerLost, type ServerLife } from "./server.ts";
+import { beginLife, describeLoss, type LifeOptions, type Loss, type ServerLife, ServerLost } from "./server.ts";
 import { realPathOf } from "./uris.ts";
 import { bounded, TimedOut } from "./waiting.ts";
 
@@ -243,7 +243,10 @@ export class ServerEntry {
       return new ToolError(
         "timeout",
         `${this.id} did not answer initialize within ${this.timeouts.initialize} ms${tail && `: ${tail}`}`,
-        { hint: "raise timeouts.initialize of this server, or call again", details: { stage: "initialize", server: this.id } },
+        {
+          hint: "raise timeouts.initialize of this server, or call again",
+          details: { stage: "initialize", server: this.id },
+        },
       );
     }
     if (error instanceof ResponseError) {
@@ -338,7 +341,8 @@ export function notUsable(definition: ServerDefinition, plan: LaunchPlan, refuse
   const install = installLine(definition);
   const words = refused.map((one) => `${one.program} does not work: ${one.words}`).join("; ");
   if (refused.length > 0) {
-    const stub = definition.stub && new RegExp(definition.stub.matches, "i").test(words) ? definition.stub.install : install;
+    const stub =
+      definition.stub && new RegExp(definition.stub.matches, "i").test(words) ? definition.stub.install : install;
     return new ToolError("unavailable", `${definition.id} cannot be started: ${words}`, {
       hint: stub,
       details: { state: "failed", server: definition.id },
@@ -350,10 +354,14 @@ export function notUsable(definition: ServerDefinition, plan: LaunchPlan, refuse
       details: { server: definition.id },
     });
   }
-  return new ToolError("unavailable", `${definition.id} is not installed: no ${definition.command} here or on the PATH`, {
-    hint: install,
-    details: { state: "missing", server: definition.id },
-  });
+  return new ToolError(
+    "unavailable",
+    `${definition.id} is not installed: no ${definition.command} here or on the PATH`,
+    {
+      hint: install,
+      details: { state: "missing", server: definition.id },
+    },
+  );
 }
 
 /** "npm install -g …": the command that installs a server. */

@@ -48,7 +48,10 @@ export interface RequestOptions {
   uri?: string | undefined;
 }
 
-export type ApplyEdit = (edit: unknown, label: string | undefined) => Promise<{ applied: boolean; failureReason?: string }>;
+export type ApplyEdit = (
+  edit: unknown,
+  label: string | undefined,
+) => Promise<{ applied: boolean; failureReason?: string }>;
 
 /** One life of a server: from its start to the end of its process. */
 export interface ServerLife {
@@ -128,7 +131,9 @@ export async function beginLife(options: LifeOptions): Promise<ServerLife> {
   let encoding: Encoding = "utf-16";
   let version: string | undefined;
   let loss: Loss | undefined;
-  let applying: { apply: ApplyEdit; seen: Map<string, Promise<{ applied: boolean; failureReason?: string }>> } | undefined;
+  let applying:
+    | { apply: ApplyEdit; seen: Map<string, Promise<{ applied: boolean; failureReason?: string }>> }
+    | undefined;
   let self: ServerLife | undefined;
   const startedAt = performance.now();
 
@@ -192,7 +197,8 @@ export async function beginLife(options: LifeOptions): Promise<ServerLife> {
 
   const keepMessage = (params: unknown) => {
     const { type, message } = (params ?? {}) as { type?: unknown; message?: unknown };
-    if (typeof message === "string" && typeof type === "number" && type <= 2) messages = [...messages, message].slice(-5);
+    if (typeof message === "string" && typeof type === "number" && type <= 2)
+      messages = [...messages, message].slice(-5);
   };
   const applyOnce = (raw: unknown): Promise<{ applied: boolean; failureReason?: string }> => {
     const { edit, label } = (raw ?? {}) as { edit?: unknown; label?: string };
