@@ -1,5 +1,5 @@
 import type { Clock } from "./clock.ts";
-import type { Policy } from "./policy.ts";
+import type { Policy } from "./policy/types.ts";
 
 /** What a tool asks before an effect: which permission, on which resolved resources, and why. */
 export interface PermissionRequest {
@@ -62,4 +62,9 @@ export type Asker = (
 ) => Promise<Decision>;
 
 /** What a caller may set; the rest gets stand-alone defaults. A whole `ToolContext` brings its gate along. */
-export type ContextInit = Partial<Omit<ToolContext, "ask">> & { policy?: Policy; asker?: Asker };
+export type ContextInit = Partial<Omit<ToolContext, "ask" | "permits">> & {
+  policy?: Policy;
+  asker?: Asker;
+  /** How long a person may take to answer, in milliseconds. @default 600_000 */
+  askTimeoutMs?: number;
+};

@@ -1,3 +1,5 @@
+import type { FileChange } from "./file-change.ts";
+
 /** Why a call failed. The list is closed: hosts and models learn eleven words, not one per tool. */
 export const errorCodes = [
   "invalid_input",
@@ -31,6 +33,8 @@ export interface ToolErrorOptions {
   retryable?: boolean;
   details?: Record<string, unknown>;
   cause?: unknown;
+  /** What had already happened when the call failed; becomes the result's `fileChanges`. */
+  fileChanges?: readonly FileChange[];
 }
 
 /**
@@ -45,13 +49,30 @@ export class ToolError extends Error {
   readonly hint: string | undefined;
   readonly retryable: boolean;
   readonly details: Readonly<Record<string, unknown>> | undefined;
+  readonly fileChanges: readonly FileChange[] | undefined;
 
   constructor(code: ErrorCode, message: string, options: ToolErrorOptions = {}) {
     super(message, "cause" in options ? { cause: options.cause } : undefined);
     this.code = code;
     this.hint = options.hint;
     this.details = options.details;
+    this.fileChanges = options.fileChanges;
     this.retryable = options.retryable ?? retryableByDefault(code, options.details);
+  }
+}
+
+/** Whether a thrown value is a {@link ToolError}, also one of another copy of this package. */
+export function isToolError(thrown: unknown): thrown is ToolError {
+  if (thrown instanceof ToolError) return true;
+  try {
+    return (
+      thrown instanceof Error &&
+      thrown.name === "ToolError" &&
+      "code" in thrown &&
+      errorCodes.some((code) => code === thrown.code)
+    );
+  } catch {
+    return false; // its getters throw: not one of ours
   }
 }
 

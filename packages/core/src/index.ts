@@ -1,17 +1,37 @@
 export { type Clock, systemClock } from "./clock.ts";
-export type {
-  Ask,
-  Asker,
-  ContextInit,
-  Decision,
-  PermissionRequest,
-  ProgressUpdate,
-  ToolContext,
-} from "./context.ts";
-export { type ErrorCode, errorCodes, ToolError, type ToolErrorOptions, type ToolFailure } from "./errors.ts";
+export type { Ask, Asker, ContextInit, Decision, PermissionRequest, ProgressUpdate, ToolContext } from "./context.ts";
+export { createContext } from "./create-context.ts";
+export { defineTool } from "./define-tool.ts";
+export {
+  type ErrorCode,
+  errorCodes,
+  isToolError,
+  ToolError,
+  type ToolErrorOptions,
+  type ToolFailure,
+} from "./errors.ts";
 export type { Family } from "./family.ts";
+export { createNonce, fence } from "./fence.ts";
 export type { FileChange, FileState } from "./file-change.ts";
-export type { Patterns, Policy, PolicyRule, Verdict } from "./policy.ts";
+export { createId } from "./id.ts";
+export { findInvisible, type Invisible, showInvisible } from "./invisible.ts";
+export type { Middleware, Next, ToolCall } from "./middleware/types.ts";
+export { nearest } from "./nearest.ts";
+export { createPolicy, type PolicyInit } from "./policy/create-policy.ts";
+export { defaultPolicy } from "./policy/default-policy.ts";
+export { parseRule } from "./policy/parse-rule.ts";
+export type { Patterns, Policy, PolicyRule, Verdict } from "./policy/types.ts";
+export {
+  estimateTokens,
+  fromProfile,
+  type Profile,
+  profileReport,
+  profiles,
+  standardInput,
+  toJsonSchema,
+} from "./profiles.ts";
+export type { JsonSchema } from "./schema/json-schema.ts";
+export { findSecrets, maskSecrets, type SecretFinding } from "./secrets.ts";
 export type { StandardToolV1 } from "./standard-tool.ts";
 export {
   type Annotations,
@@ -29,3 +49,4 @@ export {
   type ToolSchema,
   toolOutput,
 } from "./tool.ts";
+export { alias, type Toolset, toolset } from "./toolset.ts";

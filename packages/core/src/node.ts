@@ -1,1 +1,1 @@
-export {};
+export { processStart } from "./node/process-start.ts";

@@ -2,7 +2,7 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/sp
 import type { ContextInit, ToolContext } from "./context.ts";
 import type { ToolFailure } from "./errors.ts";
 import type { FileChange } from "./file-change.ts";
-import type { PolicyRule } from "./policy.ts";
+import type { PolicyRule } from "./policy/types.ts";
 import type { StandardToolV1 } from "./standard-tool.ts";
 
 /** A validator that also describes itself: zod >= 4.2, ArkType >= 2.1.28, Valibot through @valibot/to-json-schema. */
@@ -99,6 +99,8 @@ export interface ToolDefinition<I extends ToolSchema, O extends ToolSchema> {
   maxTextChars?: number;
   /** @default 400 */
   maxSchemaTokens?: number;
+  /** Whether the output is checked against its schema. @default unless NODE_ENV is "production" */
+  validateOutput?: boolean;
   /** Stands before a failure's text while nothing has happened: "Rejected, nothing written." */
   failureLead?: string;
   /** Defaults for the tool's own permissions; below every rule of the user and of core. */

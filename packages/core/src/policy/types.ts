@@ -1,4 +1,4 @@
-import type { AnyTool } from "./tool.ts";
+import type { AnyTool } from "../tool.ts";
 
 export type Patterns = string | readonly string[];
 

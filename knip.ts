@@ -1,0 +1,47 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import type { KnipConfig } from "knip";
+
+const tests = ["test/**/*.test.ts", "test/**/fixtures/**/*.{ts,mjs}", "bench/**/*.{ts,mjs}"];
+
+/** The sources behind a package's `exports` and `bin`, which name built files. */
+function entriesOf(folder: string): string[] {
+  const manifest: { exports?: unknown; bin?: unknown } = JSON.parse(
+    readFileSync(`packages/${folder}/package.json`, "utf8"),
+  );
+  const built = JSON.stringify([manifest.exports, manifest.bin]).matchAll(/dist\/([^"]+?)\.js"/g);
+  return [...new Set([...built].map(([, name]) => `src/${name}.ts`))];
+}
+
+const packages = readdirSync("packages").filter(
+  (folder) => folder !== "testing" && existsSync(`packages/${folder}/package.json`),
+);
+
+export default {
+  ignoreExportsUsedInFile: true,
+  workspaces: {
+    ".": {
+      // Tools that the packages' tests, benches and scripts share, or that the checks start by name.
+      ignoreDependencies: [
+        "@arethetypeswrong/cli",
+        "fast-check",
+        "pnpm",
+        "tinybench",
+        "tsup",
+        "tsx",
+        "zod",
+        "@toolhaft/testing",
+      ],
+    },
+    "packages/testing": {
+      entry: ["src/index.ts", "run/{test,start,bench,ci,bench-child,reporter,typescript-loader}.mjs", ...tests],
+      project: ["src/**/*.ts", "run/**/*.mjs", "test/**/*.ts"],
+    },
+    ...Object.fromEntries(
+      packages.map((folder) => [
+        `packages/${folder}`,
+        { entry: [...entriesOf(folder), ...tests], project: ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts"] },
+      ]),
+    ),
+    "examples/*": { entry: ["*.ts"], project: ["**/*.ts"] },
+  },
+} satisfies KnipConfig;

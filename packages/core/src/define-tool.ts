@@ -1,0 +1,162 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { runThrough } from "./call.ts";
+import { checkSchema, checkTexts } from "./check-definition.ts";
+import { completeContext } from "./create-context.ts";
+import { ToolError, type ToolFailure } from "./errors.ts";
+import { internalFailure } from "./failure.ts";
+import { type Binding, type Internals, internalsKey, type ToolCore } from "./internals.ts";
+import { asynchronous, compileParse, gather, isPromise } from "./parse.ts";
+import type { SchemaFault } from "./schema/base-form.ts";
+import { convert } from "./schema/convert.ts";
+import { showIssue } from "./schema/issue.ts";
+import { deepFreeze, type JsonSchema, showPath } from "./schema/json-schema.ts";
+import { findNonJson } from "./schema/json-value.ts";
+import { defaultMaxSchemaTokens, schemaTokens } from "./schema/tokens.ts";
+import { compileKeyCheck, IssueList } from "./schema/unknown-keys.ts";
+import type { AnyTool, InferInput, InferOutput, Tool, ToolDefinition, ToolSchema } from "./tool.ts";
+
+/** @default 30_000 */
+export const defaultMaxTextChars = 30_000;
+
+/**
+ * A tool from its definition. Everything that can be wrong with a definition is found here, when the module loads.
+ *
+ * @throws TypeError with all faults of the definition: name, path and fix of each.
+ */
+export function defineTool<I extends ToolSchema, O extends ToolSchema>(
+  definition: ToolDefinition<I, O>,
+): Tool<InferInput<I>, InferOutput<O>, InferOutput<I>> {
+  const plain = definition as unknown as ToolDefinition<ToolSchema, ToolSchema>;
+  const faults = checkTexts(plain);
+  const input = schemaOf(plain.inputSchema, "input", faults);
+  const output = schemaOf(plain.outputSchema, "output", faults);
+  const tokens = input === undefined ? 0 : schemaTokens(plain.name, plain.description, input);
+  const most = plain.maxSchemaTokens ?? defaultMaxSchemaTokens;
+  if (tokens > most)
+    faults.push({
+      path: "inputSchema",
+      problem: `name, description and schema are about ${tokens} tokens, over ${most}; shorten them or raise maxSchemaTokens`,
+    });
+  if (faults.length > 0 || input === undefined || output === undefined)
+    throw new TypeError(faultText(plain.name, faults));
+
+  const core: ToolCore = {
+    definition: plain,
+    input,
+    output,
+    profiles: new Map(),
+    validateOutput: plain.validateOutput ?? !inProduction(),
+    checkOutput: compileOutputCheck(plain.name, plain.outputSchema, output),
+  };
+  const parse = compileParse(plain.name, plain.inputSchema, input);
+  const tool = bindTool(core, parse, {
+    name: plain.name,
+    description: plain.description,
+    middleware: [],
+    toolName: undefined,
+  });
+  const wrong = (plain.examples ?? []).flatMap((example): SchemaFault[] => {
+    const parsed = tool.parse(example.input);
+    return parsed.ok
+      ? []
+      : [{ path: `examples "${example.title}"`, problem: `does not parse: ${parsed.error.message}` }];
+  });
+  if (wrong.length > 0) throw new TypeError(faultText(plain.name, wrong));
+  return tool as Tool<InferInput<I>, InferOutput<O>, InferOutput<I>>;
+}
+
+/** A tool under a name, with middleware around its calls. */
+export function bindTool(core: ToolCore, parse: AnyTool["parse"], binding: Binding): AnyTool {
+  const { definition } = core;
+  const internals: Internals = { core, binding };
+  const calling = { tool: binding.name, defaultRules: definition.defaultRules ?? [], toolName: binding.toolName };
+  const call: AnyTool["call"] = (raw, init) => {
+    try {
+      return runThrough(internals, { tool, raw, context: completeContext(init ?? {}, calling) });
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  };
+  const tool: AnyTool = {
+    name: binding.name,
+    title: definition.title,
+    description: binding.description,
+    annotations: Object.freeze({ ...definition.annotations }),
+    keywords: Object.freeze([...(definition.keywords ?? [])]),
+    examples: deepFreeze([...(definition.examples ?? [])]),
+    inputSchema: definition.inputSchema,
+    outputSchema: definition.outputSchema,
+    maxTextChars: definition.maxTextChars ?? defaultMaxTextChars,
+    defaultRules: calling.defaultRules,
+    parse,
+    effects: (input, context) => definition.effects?.(input, context) ?? [],
+    call,
+    "~standard": {
+      version: 1,
+      vendor: "toolhaft",
+      name: binding.name,
+      description: binding.description,
+      inputSchema: definition.inputSchema,
+      outputSchema: definition.outputSchema,
+      async execute(input) {
+        const result = await call(input);
+        if (result.ok) return result.data;
+        const { code, message, ...options } = result.error;
+        throw new ToolError(code, message, options);
+      },
+    },
+  };
+  Object.defineProperty(tool, internalsKey, { value: internals, enumerable: false });
+  Object.freeze(tool["~standard"]);
+  return Object.freeze(tool);
+}
+
+function schemaOf(schema: ToolSchema, side: "input" | "output", faults: SchemaFault[]): JsonSchema | undefined {
+  const form = convert(schema, side);
+  const where = `${side}Schema`;
+  const found = [...form.faults];
+  if (form.faults.length === 0) found.push(...checkSchema(form.schema, side));
+  for (const { path, problem } of found)
+    faults.push({ path: path === "" ? where : `${where} ${showPath(path)}`, problem });
+  return found.length === 0 ? deepFreeze(form.schema) : undefined;
+}
+
+function faultText(name: string, faults: readonly SchemaFault[]): string {
+  const lines = faults.map(({ path, problem }) => `${path}: ${problem}`);
+  return lines.length === 1
+    ? `defineTool(${name}): ${lines[0]}`
+    : `defineTool(${name}): ${lines.length} faults\n${lines.map((line) => `- ${line}`).join("\n")}`;
+}
+
+/** Step 7: data that its schema does not describe is a fault of the tool. */
+function compileOutputCheck(
+  name: string,
+  schema: ToolSchema,
+  base: JsonSchema,
+): (data: unknown) => ToolFailure | undefined {
+  const checkKeys = compileKeyCheck(base);
+  return (data) => {
+    try {
+      const result: StandardSchemaV1.Result<unknown> | Promise<StandardSchemaV1.Result<unknown>> =
+        schema["~standard"].validate(data);
+      if (isPromise(result)) return { code: "internal", message: asynchronous(name).message, retryable: false };
+      const found = new IssueList();
+      const fault = findNonJson(data);
+      if (fault !== undefined) found.add({ path: fault.path, message: fault.problem });
+      else checkKeys?.(data, [], found);
+      if (result.issues === undefined && found.count === 0) return undefined;
+      const [first] = gather(base, data, found, result.issues ?? []).issues;
+      return {
+        code: "internal",
+        message: `${name}: its output does not match its outputSchema: ${first === undefined ? "unknown fault" : showIssue(first)}`,
+        retryable: false,
+      };
+    } catch (thrown) {
+      return internalFailure(thrown, `${name}: its output cannot be checked: `);
+    }
+  };
+}
+
+function inProduction(): boolean {
+  return typeof process === "object" && process.env?.NODE_ENV === "production";
+}
