@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { nearest, type ToolContext, ToolError } from "@toolhaft/core";
@@ -18,6 +19,8 @@ export interface OpenFile {
 
 export function beginCall(engine: Engine, context: ToolContext): Call {
   const { directory, worktree, roots, signal } = context;
+  // one signal serves all requests of a call, and one session many calls
+  setMaxListeners(0, signal);
   return {
     engine,
     deadline: performance.now() + engine.timeouts.call,

@@ -181,6 +181,8 @@ export async function beginLife(options: LifeOptions): Promise<ServerLife> {
         else convertPositions(params, undefined, encoding, "decode", options.textOf).then(published.handle, () => {});
       } else {
         if (method === "window/showMessage") keepMessage(params);
+        // the TypeScript server tells the version of the compiler it has found
+        if (method === "$/typescriptVersion") version = textField(params, "version") ?? version;
         readiness.handleNotification(method, params);
         if (self) options.bridgeNotification(self, method, params);
       }
@@ -272,7 +274,7 @@ export async function beginLife(options: LifeOptions): Promise<ServerLife> {
     { timeoutMs: options.timeouts.initialize, retry: false },
   );
   capabilities = result?.capabilities ?? {};
-  version = result?.serverInfo?.version;
+  version ??= result?.serverInfo?.version;
   const chosen = capabilities.positionEncoding;
   if (chosen === "utf-8" || chosen === "utf-32") encoding = chosen;
   connected.notify("initialized", {});
@@ -396,6 +398,11 @@ function pluginsOf(initializationOptions: Json | undefined): string[] {
   const { plugins } = initializationOptions as { plugins?: unknown };
   if (!Array.isArray(plugins)) return [];
   return plugins.map((plugin: { name?: unknown } | null) => String(plugin?.name));
+}
+
+function textField(value: unknown, name: string): string | undefined {
+  const field = typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+  return typeof field === "string" ? field : undefined;
 }
 
 function folderOf(root: string): { uri: string; name: string } {

@@ -97,7 +97,7 @@ export async function openFilteringProxy(parts: ProxyParts, options: ProxyOption
 
   /** Checks a place and connects to it. */
   async function reach(url: string): Promise<Socket> {
-    let origin = url;
+    let origin = URL.canParse(url) ? new URL(url).origin : url.slice(0, 200);
     try {
       const target = policy.check(url);
       origin = target.url.origin;

@@ -7,7 +7,7 @@ import { conclude } from "../conclude.ts";
 import { features } from "../features.ts";
 import { markdownOf } from "../hover-text.ts";
 import { beginCall, openFile } from "../open-file.ts";
-import { clip, headline, notes, targetText } from "../render/text.ts";
+import { clip, headline, notes, plural, targetText } from "../render/text.ts";
 import { locate } from "../target.ts";
 import { parameters, whereOf } from "./parameters.ts";
 import * as schemas from "./schemas.ts";
@@ -84,7 +84,7 @@ export function completion(toolbox: Toolbox): AnyTool {
         const lead =
           output.total > output.items.length
             ? `${output.items.length} of ${output.total} completions`
-            : `${output.total} completions`;
+            : plural(output.total, "completion");
         const lines = output.items.map((item) => {
           const insert = item.insertText === item.label ? "" : ` → ${clip(item.insertText, 200)}`;
           const detail = item.detail ? ` ${clip(item.detail, 300)}` : "";

@@ -1,0 +1,1 @@
+export { createMemory, type MemoryFamily, type MemoryOptions } from "./memory.ts";
