@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { type Clock, systemClock, ToolError } from "@toolhaft/core";
 import { createProcessHost, type ProcessHost } from "@toolhaft/process";
 import { createWorkspace, type Workspace } from "@toolhaft/workspace";
-import { createVueBridge } from "./bridges/vue.ts";
 import { markdownFiles } from "./bridges/markdown-files.ts";
-import { mergeRegistry, readConfig, type Registry, type RegistryOptions } from "./config.ts";
+import { createVueBridge } from "./bridges/vue.ts";
+import { mergeRegistry, type Registry, type RegistryOptions, readConfig } from "./config.ts";
 import { defaultTimeouts, type ServerDefinition, type Timeouts } from "./definition.ts";
 import { type DiskMonitor, type DiskReader, openDiskMonitor } from "./disk-watch.ts";
 import { ServerEntry } from "./entry.ts";
@@ -256,6 +256,7 @@ export class Engine {
         log: (event) => this.options.log?.(event),
       },
       onStarted: (life) => this.#onStarted(entry, life),
+      hasAnswered: (life) => this.#firstAnswers.has(life),
     });
     this.#entries.set(key, entry);
     this.#stopOutdated(definition.id, root, key);
@@ -376,10 +377,10 @@ export class Engine {
     return syncWithDisk(syncing, scope, feature, file);
   }
 
-  /** The first project request of a life may take as long as loading may. */
+  /** Until a server has answered once, a request may take as long as loading may. */
   boundFor(life: ServerLife, feature: Feature): number {
     const bound = life.timeouts[feature.bound];
-    if (feature.syntactic || this.#firstAnswers.has(life)) return bound;
+    if (this.#firstAnswers.has(life)) return bound;
     return Math.max(bound, life.timeouts.ready);
   }
 

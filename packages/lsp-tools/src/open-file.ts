@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
-import { nearest, ToolError, type ToolContext } from "@toolhaft/core";
+import { nearest, type ToolContext, ToolError } from "@toolhaft/core";
 import type { Call } from "./ask.ts";
 import type { Engine, ServingFile } from "./engine.ts";
 import type { FileText } from "./texts.ts";
@@ -63,7 +63,9 @@ export async function openFile(call: Call, filePath: string): Promise<OpenFile> 
   }
   const text = await engine.texts.read(resolved.path, scope).catch((error: unknown) => {
     throw error instanceof ToolError && error.code === "unsupported"
-      ? new ToolError("unsupported", `${shown} is no text file: ${error.message}`, { hint: "language servers read text only" })
+      ? new ToolError("unsupported", `${shown} is no text file: ${error.message}`, {
+          hint: "language servers read text only",
+        })
       : error;
   });
   const served = await engine.servingFor(scope, resolved.path, text.source.text);

@@ -1,5 +1,5 @@
-import type { ServerEntry } from "../entry.ts";
 import type { Serving } from "../engine.ts";
+import type { ServerEntry } from "../entry.ts";
 import type { CallScope } from "../launch.ts";
 import type { ServerLife } from "../server.ts";
 
