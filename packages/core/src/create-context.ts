@@ -6,6 +6,7 @@ import { isStable, workingDirectory } from "./policy/create-policy.ts";
 import { defaultPolicy } from "./policy/default-policy.ts";
 import type { Policy, PolicyRule, Verdict } from "./policy/types.ts";
 import { type Progress, throttleProgress } from "./progress.ts";
+import type { AnyTool } from "./tool.ts";
 
 /**
  * What a context carries beside its plain data; kept by `{ ...context }`, so a copy is still the same conversation.
@@ -175,6 +176,17 @@ function nextContext(before: ToolContext, given: ContextState, calling: CallingT
   state.ask = ask;
   state.context = context;
   return context;
+}
+
+/** Whether the agent of a context may see a tool: what it may not call is in no list, no search and no error. */
+export function isVisible(tool: AnyTool, context: ToolContext): boolean {
+  return stateOf(context)?.conversation.gate.policy.visible(tool, context.agent) ?? true;
+}
+
+/** The same conversation under a policy that can only take away. */
+export function narrowContext(context: ToolContext, policy: Policy): ContextInit {
+  const before = stateOf(context)?.conversation.gate.policy;
+  return { ...context, policy: before === undefined ? policy : before.narrow(policy) };
 }
 
 function progressFor(init: StatefulInit, calling: CallingTool, clock: Clock): Progress | undefined {

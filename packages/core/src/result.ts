@@ -18,13 +18,13 @@ export function failed(
   internals: Internals | undefined,
   error: ToolFailure,
   fileChanges?: readonly FileChange[],
+  lead: string | undefined = internals?.core.definition.failureLead,
 ): ToolResult {
-  const definition = internals?.core.definition;
   const untouched =
     error.code !== "internal" &&
     error.details?.stillRunning !== true &&
     (fileChanges === undefined || fileChanges.length === 0);
-  const text = wellFormed(failureText(error, untouched ? definition?.failureLead : undefined));
+  const text = wellFormed(failureText(error, untouched ? lead : undefined));
   return Object.freeze({
     ok: false,
     text,

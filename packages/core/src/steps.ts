@@ -69,7 +69,8 @@ function failedBy(
   const error = isToolError(thrown) ? thrown : undefined;
   if (signal?.aborted)
     return failed(internals, running ? stopped(signal, thrown) : aborted(signal, nothingRan), error?.fileChanges);
-  return failed(internals, error === undefined ? internalFailure(thrown) : failureOf(error), error?.fileChanges);
+  if (error === undefined) return failed(internals, internalFailure(thrown));
+  return failed(internals, failureOf(error), error.fileChanges, error.lead);
 }
 
 /** Steps 7 and 8. */

@@ -111,6 +111,10 @@ export async function askOne<R>(call: Call, serving: Serving, question: Question
         life.supports(question.feature.method, question.feature.provider, question.file && document);
       if (!supported()) {
         await life.settled();
+        if (!supported() && life.definition.registersOnOpen && question.file) {
+          await engine.sync(life, entry, scope, question.feature, { text: question.file.text, languageId });
+          await life.registeredAfterOpen();
+        }
         if (!supported()) return unsupported;
       }
       const synced = await engine.sync(

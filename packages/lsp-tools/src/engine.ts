@@ -256,6 +256,7 @@ export class Engine {
         log: (event) => this.options.log?.(event),
       },
       onStarted: (life) => this.#onStarted(entry, life),
+      hasAnswered: (life) => this.#firstAnswers.has(life),
     });
     this.#entries.set(key, entry);
     this.#stopOutdated(definition.id, root, key);
@@ -385,10 +386,10 @@ export class Engine {
 >>>>>>> main
   }
 
-  /** The first project request of a life may take as long as loading may. */
+  /** Until a server has answered once, a request may take as long as loading may. */
   boundFor(life: ServerLife, feature: Feature): number {
     const bound = life.timeouts[feature.bound];
-    if (feature.syntactic || this.#firstAnswers.has(life)) return bound;
+    if (this.#firstAnswers.has(life)) return bound;
     return Math.max(bound, life.timeouts.ready);
   }
 

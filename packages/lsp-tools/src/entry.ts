@@ -22,6 +22,8 @@ export interface EntryOptions {
   look(scope: CallScope): Promise<LaunchPlan>;
   life: Pick<LifeOptions, "maxOpenDocuments" | "textOf" | "bridge" | "bridgeNotification" | "log">;
   onStarted(life: ServerLife): Promise<void>;
+  /** Whether it has answered any question of a tool. */
+  hasAnswered(life: ServerLife): boolean;
 }
 
 /** Crashes within this time add up. */
@@ -120,7 +122,7 @@ export class ServerEntry {
   /** The living server; starts it, once for all who ask. */
   async acquire(scope: CallScope): Promise<ServerLife> {
     if (this.#stopping) await this.#stopping;
-    if (this.#health) await bounded(this.#health, this.timeouts.health * 2, scope.signal);
+    if (this.#health) await bounded(this.#health, this.timeouts.call, scope.signal);
     if (this.life && !this.life.loss) return this.life;
     if (this.#closed) throw new ToolError("unavailable", "the language servers have been closed");
     if (this.#failed) throw this.#failedError();
@@ -304,7 +306,9 @@ export class ServerEntry {
     if (this.life !== life) return;
     this.#health ??= (async () => {
       try {
-        if (await life.isAlive()) return;
+        // one that loads its project may be deaf for longer than one that has answered before
+        const { health, ready } = this.timeouts;
+        if (await life.isAlive(this.#options.hasAnswered(life) ? health : Math.max(health, ready))) return;
         this.#remember();
         if (this.life === life) this.life = undefined;
         this.#recordCrash(`${this.id} stopped answering`);

@@ -84,13 +84,15 @@ export interface ServerLife {
   supports(method: string, provider: keyof ServerCapabilities, document?: RegisteredDocument): boolean;
   /** Resolves when registrations that follow the start have most likely all come. */
   settled(): Promise<void>;
+  /** The same for servers that register once a document is open. */
+  registeredAfterOpen(): Promise<void>;
   /** Edits that the server sends are applied by this function while a command of ours runs. */
   applyWith<T>(apply: ApplyEdit, work: () => Promise<T>): Promise<T>;
   addFolder(root: string): void;
   /** Texts for people since the last call. */
   takeMessages(): string[];
   /** Any answer within the bound means alive. */
-  isAlive(): Promise<boolean>;
+  isAlive(boundMs: number): Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -267,7 +269,7 @@ export async function beginLife(options: LifeOptions): Promise<ServerLife> {
       rootPath: root,
       rootUri: pathToUri(root),
       workspaceFolders: [folderOf(root)],
-      capabilities: clientCapabilities(encodings, definition.experimental),
+      capabilities: clientCapabilities(encodings, definition),
       ...(options.initializationOptions !== undefined && { initializationOptions: options.initializationOptions }),
       trace: "off",
     },
@@ -279,7 +281,7 @@ export async function beginLife(options: LifeOptions): Promise<ServerLife> {
   if (chosen === "utf-8" || chosen === "utf-32") encoding = chosen;
   connected.notify("initialized", {});
   const { "": _whole, ...sections } = options.settings;
-  connected.notify("workspace/didChangeConfiguration", { settings: sections });
+  if (!definition.pullsSettings) connected.notify("workspace/didChangeConfiguration", { settings: sections });
 
   const documents = createDocuments({
     notify: (method, params) => connected.notify(method, params),
@@ -289,6 +291,7 @@ export async function beginLife(options: LifeOptions): Promise<ServerLife> {
   });
 
   let settling: Promise<void> | undefined;
+  let lateRegistration: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   const life: ServerLife = {
     definition,
@@ -340,6 +343,17 @@ export async function beginLife(options: LifeOptions): Promise<ServerLife> {
       })();
       return settling;
     },
+    registeredAfterOpen() {
+      lateRegistration ??= (async () => {
+        const from = performance.now();
+        while (performance.now() - from < options.timeouts.fast && !loss) {
+          const quiet = performance.now() - registrations.changedAt;
+          if (registrations.changedAt > from && quiet >= registrationQuietMs) return;
+          await pause(50);
+        }
+      })();
+      return lateRegistration;
+    },
     async applyWith(apply, work) {
       if (applying) throw new ToolError("conflict", `${definition.id} is running another command`);
       applying = { apply, seen: new Map() };
@@ -359,9 +373,9 @@ export async function beginLife(options: LifeOptions): Promise<ServerLife> {
       messages = [];
       return taken;
     },
-    async isAlive() {
+    async isAlive(boundMs) {
       try {
-        await send("$/toolhaft/alive", null, { timeoutMs: options.timeouts.health });
+        await send("$/toolhaft/alive", null, { timeoutMs: boundMs });
         return true;
       } catch (error) {
         return error instanceof ResponseError;

@@ -1,6 +1,6 @@
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { tempWorkspace, type TempWorkspace } from "@toolhaft/testing";
+import { type TempWorkspace, tempWorkspace } from "@toolhaft/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DiagnosticsData, EditData } from "../src/index.ts";
 import { familyFor, serverModules, type TestFamily } from "./support/family.ts";
@@ -11,10 +11,13 @@ let family: TestFamily;
 beforeAll(async () => {
   workspace = await tempWorkspace({
     "package.json": '{ "name": "demo", "type": "module" }\n',
-    "tsconfig.json": '{ "compilerOptions": { "strict": true, "allowJs": true, "noEmit": true, "types": [] }, "include": ["*.js"] }\n',
-    "eslint.config.js": 'export default [{ files: ["**/*.js"], rules: { "no-var": "error", "no-debugger": "warn", eqeqeq: "error" } }];\n',
+    "tsconfig.json":
+      '{ "compilerOptions": { "strict": true, "allowJs": true, "noEmit": true, "types": [] }, "include": ["*.js"] }\n',
+    "eslint.config.js":
+      'export default [{ files: ["**/*.js"], rules: { "no-var": "error", "no-debugger": "warn", eqeqeq: "error" } }];\n',
     "biome.json": '{ "linter": { "enabled": true }, "formatter": { "indentStyle": "space", "indentWidth": 2 } }\n',
-    "a.js": "// @ts-check\nvar a = 1;\ndebugger;\n/** @type {number} */\nexport const b = 'x';\nexport const c = a == b;\n",
+    "a.js":
+      "// @ts-check\nvar a = 1;\ndebugger;\n/** @type {number} */\nexport const b = 'x';\nexport const c = a == b;\n",
   });
   await mkdir(workspace.path("node_modules"));
   await symlink(join(serverModules, "eslint"), workspace.path("node_modules/eslint"));
@@ -46,10 +49,18 @@ test("one of them killed: what the others say is there, and the next call is who
 
 test("eslint: a fix whose command sends the edit back", async () => {
   const range = { filePath: "a.js", startLine: 1 };
-  const { data } = await family.ok<{ actions: { title: string; server: string; shape: string }[] }>("code_actions", range);
+  const { data } = await family.ok<{ actions: { title: string; server: string; shape: string }[] }>(
+    "code_actions",
+    range,
+  );
   const fix = data.actions.find((one) => one.server === "eslint" && one.title.includes("no-var"));
   expect(fix).toMatchObject({ shape: "server_command" });
-  const preview = await family.ok<EditData>("execute_code_action", { ...range, title: fix?.title, server: "eslint", dryRun: true });
+  const preview = await family.ok<EditData>("execute_code_action", {
+    ...range,
+    title: fix?.title,
+    server: "eslint",
+    dryRun: true,
+  });
   expect(preview.data).toMatchObject({ status: "preview", diff: expect.stringContaining("-var a = 1;") });
   expect(await workspace.read("a.js")).toContain("var a = 1;");
   const done = await family.ok<EditData>("execute_code_action", { ...range, title: fix?.title, server: "eslint" });
@@ -59,7 +70,10 @@ test("eslint: a fix whose command sends the edit back", async () => {
 
 test("biome: an action that has to be resolved, and formatting though it announces nothing statically", async () => {
   const range = { filePath: "a.js", startLine: 2 };
-  const { data } = await family.ok<{ actions: { title: string; server: string; shape: string }[] }>("code_actions", range);
+  const { data } = await family.ok<{ actions: { title: string; server: string; shape: string }[] }>(
+    "code_actions",
+    range,
+  );
   const fix = data.actions.find((one) => one.server === "biome" && /debugger/i.test(one.title));
   expect(fix).toBeDefined();
   await family.ok("execute_code_action", { ...range, title: fix?.title, server: "biome" });

@@ -1,6 +1,6 @@
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { tempWorkspace, type TempWorkspace } from "@toolhaft/testing";
+import { type TempWorkspace, tempWorkspace } from "@toolhaft/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { DiagnosticsData, EditData, Place } from "../src/index.ts";
 import { familyFor, serverModules, type TestFamily } from "./support/family.ts";
@@ -27,7 +27,7 @@ const unsupported = async (tool: string, input: object) =>
   expect(await family.fails(tool, input)).toMatchObject({ code: "unsupported", retryable: false });
 
 describe("css", () => {
-  const main = { filePath: "style.css", line: 5, character: 14 };
+  const main = { filePath: "style.css", line: 5, character: 16 };
 
   test("diagnostics by pull", async () => {
     const { data } = await family.ok<DiagnosticsData>("diagnostics", { filePath: "style.css" });
@@ -36,20 +36,28 @@ describe("css", () => {
 
   test("definition, references, highlights, symbols, hover", async () => {
     expect(lines((await family.ok<Places>("goto_definition", main)).data)).toEqual(["style.css:2"]);
-    expect(lines((await family.ok<Places>("find_references", main)).data)).toEqual(["style.css:2", "style.css:5", "style.css:9"]);
+    expect(lines((await family.ok<Places>("find_references", main)).data)).toEqual([
+      "style.css:2",
+      "style.css:5",
+      "style.css:9",
+    ]);
     expect((await family.ok<Places>("document_highlights", main)).data.total).toBe(3);
     expect((await family.ok("document_symbols", { filePath: "style.css" })).text).toContain(".button");
     expect((await family.ok("hover", { filePath: "style.css", symbol: "background" })).text).toContain("background");
   });
 
   test("completion", async () => {
-    const { data } = await family.ok<{ items: { label: string }[] }>("completion", { filePath: "style.css", line: 6, character: 5 });
+    const { data } = await family.ok<{ items: { label: string }[] }>("completion", {
+      filePath: "style.css",
+      line: 6,
+      character: 5,
+    });
     expect(data.items.map((item) => item.label)).toContain("color");
   });
 
   test("colours and links", async () => {
     const { data } = await family.ok<{ colors: { hex: string }[] }>("document_colors", { filePath: "style.css" });
-    expect(data.colors.map((color) => color.hex)).toEqual(["#ff8800", "#00000080"]);
+    expect(data.colors.map((color) => color.hex)).toEqual(["#ff8800", "#ff0000", "#00000080"]);
     const links = await family.ok<{ links: { target: string }[] }>("document_links", { filePath: "style.css" });
     expect(links.data.links[0]?.target).toMatch(/base\.css$/);
   });
@@ -63,7 +71,10 @@ describe("css", () => {
   });
 
   test("an action whose command only the client runs is carried out", async () => {
-    const { data } = await family.ok<{ actions: { title: string; shape: string }[] }>("code_actions", { filePath: "style.css", startLine: 6 });
+    const { data } = await family.ok<{ actions: { title: string; shape: string }[] }>("code_actions", {
+      filePath: "style.css",
+      startLine: 6,
+    });
     const action = data.actions.find((one) => one.title.includes("'color'"));
     expect(action?.shape).toMatch(/client_command|edit/);
     await family.ok("execute_code_action", { filePath: "style.css", startLine: 6, title: action?.title });
@@ -91,16 +102,29 @@ describe("html", () => {
     // matching tags are the uses of a tag
     const tag = { filePath: "index.html", line: 4, character: 2 };
     expect((await family.ok<Places>("document_highlights", tag)).data.total).toBe(2);
-    const completion = await family.ok<{ items: { label: string }[] }>("completion", { filePath: "index.html", line: 5, character: 3 });
+    const completion = await family.ok<{ items: { label: string }[] }>("completion", {
+      filePath: "index.html",
+      line: 5,
+      character: 3,
+    });
     expect(completion.data.items.map((item) => item.label)).toContain("class");
-    expect((await family.ok<{ total: number }>("folding_ranges", { filePath: "index.html" })).data.total).toBeGreaterThan(1);
-    expect((await family.ok("selection_ranges", { filePath: "index.html", positions: [{ line: 5, character: 14 }] })).text).toContain("one");
+    expect(
+      (await family.ok<{ total: number }>("folding_ranges", { filePath: "index.html" })).data.total,
+    ).toBeGreaterThan(1);
+    expect(
+      (await family.ok("selection_ranges", { filePath: "index.html", positions: [{ line: 5, character: 14 }] })).text,
+    ).toContain("one");
     expect((await family.ok("document_links", { filePath: "index.html" })).text).toContain("style.css");
     expect((await family.ok("document_colors", { filePath: "index.html" })).text).toContain("#123456");
   });
 
   test("formatting and renaming a tag", async () => {
-    const { data } = await family.ok<EditData>("rename", { filePath: "index.html", line: 4, character: 2, newName: "article" });
+    const { data } = await family.ok<EditData>("rename", {
+      filePath: "index.html",
+      line: 4,
+      character: 2,
+      newName: "article",
+    });
     expect(data.totalEdits).toBe(2);
     expect(await workspace.read("index.html")).toContain("</article>");
     await family.ok("format_document", { filePath: "index.html" });
@@ -112,7 +136,9 @@ describe("json", () => {
   test("diagnostics, hover, folding, colours", async () => {
     const { data } = await family.ok<DiagnosticsData>("diagnostics", { filePath: "broken.json" });
     expect(data.files[0]?.diagnostics[0]?.message).toMatch(/comma/i);
-    expect((await family.ok("hover", { filePath: "settings.json", symbol: "port" })).text).toContain("The port to listen on.");
+    expect((await family.ok("hover", { filePath: "settings.json", symbol: "port" })).text).toContain(
+      "The port to listen on",
+    );
     expect((await family.ok<{ total: number }>("document_symbols", { filePath: "settings.json" })).data.total).toBe(3);
     await workspace.write({ "deep.json": '{\n  "a": {\n    "b": 1\n  }\n}\n' });
     expect((await family.ok<{ total: number }>("folding_ranges", { filePath: "deep.json" })).data.total).toBe(2);
@@ -122,7 +148,10 @@ describe("json", () => {
     await family.ok("format_document", { filePath: "package.json" });
     expect(await workspace.read("package.json")).toBe('{\n  "name": "demo",\n  "private": true\n}\n');
     await workspace.write({ "sort.json": '{ "b": 1, "a": 2 }\n' });
-    const { data } = await family.ok<{ actions: { title: string; shape: string }[] }>("code_actions", { filePath: "sort.json", startLine: 0 });
+    const { data } = await family.ok<{ actions: { title: string; shape: string }[] }>("code_actions", {
+      filePath: "sort.json",
+      startLine: 0,
+    });
     const sort = data.actions.find((one) => /sort/i.test(one.title));
     expect(sort?.shape).toBe("client_command");
     await family.ok("execute_code_action", { filePath: "sort.json", startLine: 0, title: sort?.title });
@@ -183,7 +212,11 @@ describe("dockerfile", () => {
 describe("markdown", () => {
   test("says why something cannot be renamed", async () => {
     await workspace.write({ "doc.md": "# Title\n\nplain text\n\n[link](#title)\n" });
-    const no = await family.ok<{ renameable: string; reason: string }>("prepare_rename", { filePath: "doc.md", line: 2, character: 1 });
+    const no = await family.ok<{ renameable: string; reason: string }>("prepare_rename", {
+      filePath: "doc.md",
+      line: 2,
+      character: 1,
+    });
     expect(no.data).toMatchObject({ renameable: "no", reason: expect.stringMatching(/not supported/i) });
     expect((await family.ok<{ total: number }>("document_symbols", { filePath: "doc.md" })).data.total).toBe(1);
   });
@@ -205,6 +238,8 @@ describe("tailwind", () => {
     expect(data.total).toBeGreaterThan(10_000);
     expect(text).toMatch(/^20 of \d+ completions · tailwind/);
     expect(text.length).toBeLessThan(30_000);
-    expect((await own.ok<{ total: number }>("document_colors", { filePath: "index.html" })).data.total).toBeGreaterThan(0);
+    expect((await own.ok<{ total: number }>("document_colors", { filePath: "index.html" })).data.total).toBeGreaterThan(
+      0,
+    );
   });
 });

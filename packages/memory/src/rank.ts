@@ -63,12 +63,19 @@ export function rank(
     padded: ` ${term} `,
     idf: idf(population.df.get(term) ?? 0, population.count),
   }));
+  // A memory is a candidate and the neighbour of up to eight others: its terms are counted once.
+  const counted = new Map<Candidate, Frequencies>();
+  const count = (candidate: Candidate): Frequencies => {
+    const known = counted.get(candidate) ?? countTerms(candidate, terms, weights);
+    counted.set(candidate, known);
+    return known;
+  };
   const ranked: Ranked[] = [];
   for (const inContext of candidates) {
     const { candidate } = inContext;
     const exact = query.titleKey !== "" && foldText(candidate.title) === query.titleKey;
     const matched: string[] = [];
-    const text = textScore(inContext, terms, population.averageLength, weights, matched);
+    const text = textScore(inContext, terms, count, population.averageLength, weights, matched);
     if (!exact && text <= 0) continue;
     const subject = isAboutTheOne(candidate, query.names) ? weights.subject : 1;
     const prior = 0.85 + 0.3 * strength(candidate, now, weights.halfLives);
@@ -84,27 +91,43 @@ interface QueryTerm {
   idf: number;
 }
 
+/** Weighted frequency of each term in a candidate's own columns, and in its body alone. */
+interface Frequencies {
+  own: readonly number[];
+  body: readonly number[];
+}
+
+function countTerms({ terms }: Candidate, wanted: readonly QueryTerm[], weights: Weights): Frequencies {
+  const [title, body, tags, about] = [` ${terms.title} `, ` ${terms.body} `, ` ${terms.tags} `, ` ${terms.about} `];
+  const bodies = wanted.map(({ padded }) => occurrences(body, padded));
+  const own = wanted.map(
+    ({ padded }, index) =>
+      weights.title * occurrences(title, padded) +
+      weights.body * (bodies[index] ?? 0) +
+      weights.tags * occurrences(tags, padded) +
+      weights.about * occurrences(about, padded),
+  );
+  return { own, body: bodies };
+}
+
 function textScore(
   { candidate, neighbours }: InContext,
   terms: readonly QueryTerm[],
+  count: (candidate: Candidate) => Frequencies,
   average: number,
   weights: Weights,
   matched: string[],
 ): number {
-  const { title, body, tags, about, length } = candidate.terms;
-  const columns: [string, number][] = [
-    [` ${title} `, weights.title],
-    [` ${body} `, weights.body],
-    [` ${tags} `, weights.tags],
-    [` ${about} `, weights.about],
-  ];
-  const gate = contextShare(length, weights);
-  const context: [string, number][] = [];
-  let whole = length;
+  const { own } = count(candidate);
+  const frequencies = [...own];
+  const gate = contextShare(candidate.terms.length, weights);
+  let whole = candidate.terms.length;
   let expected = average;
   for (const [index, weight] of weights.context.entries()) {
     for (const neighbour of neighbours[index] ?? []) {
-      context.push([` ${neighbour.terms.body} `, weight * gate]);
+      const { body } = count(neighbour);
+      for (const [term, frequency] of body.entries())
+        frequencies[term] = (frequencies[term] ?? 0) + weight * gate * frequency;
       // Short memories among long ones speak with them: the length that counts is that of the whole passage.
       whole += gate * neighbour.terms.length;
       expected += gate * average;
@@ -112,13 +135,9 @@ function textScore(
   }
   const collection = { count: 0, averageLength: expected };
   let score = 0;
-  for (const { term, padded, idf } of terms) {
-    let own = 0;
-    for (const [text, weight] of columns) own += weight * occurrences(text, padded);
-    if (own > 0) matched.push(term);
-    let frequency = own;
-    for (const [text, weight] of context) frequency += weight * occurrences(text, padded);
-    score += idf * saturated(frequency, whole, collection, weights);
+  for (const [index, { term, idf }] of terms.entries()) {
+    if ((own[index] ?? 0) > 0) matched.push(term);
+    score += idf * saturated(frequencies[index] ?? 0, whole, collection, weights);
   }
   return score;
 }

@@ -8,9 +8,9 @@ import { searchByMeaning } from "./vectors.ts";
 import { toMemory } from "./view.ts";
 
 /** Candidates of the first pass, which reads the rarest terms only. */
-const firstPass = 200;
+const firstPass = 150;
 /** Of those, the best by all terms are read in their context. */
-const inContext = 64;
+const inContext = 50;
 const lexicalShare = 0.7;
 const excerptChars = 240;
 /** Code points of all excerpts together that one answer shows in full. */

@@ -21,9 +21,24 @@ export interface TestFamily extends AsyncDisposable {
   directory: string;
   call(tool: string, input?: object, init?: ContextInit): Promise<ToolResult<never>>;
   /** The data of a call that must succeed. */
-  ok<T = Record<string, never>>(tool: string, input?: object, init?: ContextInit): Promise<{ data: T; text: string; result: ToolResult<never> & { ok: true } }>;
+  ok<T = Record<string, never>>(
+    tool: string,
+    input?: object,
+    init?: ContextInit,
+  ): Promise<{ data: T; text: string; result: ToolResult<never> & { ok: true } }>;
   /** The failure of a call that must fail. */
-  fails(tool: string, input?: object, init?: ContextInit): Promise<{ code: string; message: string; hint?: string; retryable: boolean; details?: Record<string, unknown>; text: string }>;
+  fails(
+    tool: string,
+    input?: object,
+    init?: ContextInit,
+  ): Promise<{
+    code: string;
+    message: string;
+    hint?: string;
+    retryable: boolean;
+    details?: Record<string, unknown>;
+    text: string;
+  }>;
 }
 
 /** A family over a folder, with everything that servers may need quickly at hand. */
@@ -52,4 +67,3 @@ export function familyFor(directory: string, options: LspToolsOptions = {}, init
     [Symbol.asyncDispose]: () => lsp.close(),
   };
 }
-

@@ -3,7 +3,8 @@ import type { Files } from "@toolhaft/testing";
 /** Small projects with something for every tool to find. */
 export const typescriptProject: Files = {
   "package.json": '{ "name": "demo", "private": true }\n',
-  "tsconfig.json": '{ "compilerOptions": { "strict": true, "target": "es2022", "module": "nodenext", "moduleResolution": "nodenext", "noEmit": true, "types": [] }, "include": ["src"] }\n',
+  "tsconfig.json":
+    '{ "compilerOptions": { "strict": true, "target": "es2022", "module": "nodenext", "moduleResolution": "nodenext", "noEmit": true, "types": [] }, "include": ["src"] }\n',
   "src/shapes.ts": `export interface Shape {
   area(): number;
 }
@@ -154,7 +155,8 @@ export const webProject: Files = {
 </body>
 </html>
 `,
-  "schema.json": '{ "$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties": { "port": { "type": "number", "description": "The port to listen on." } } }\n',
+  "schema.json":
+    '{ "$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties": { "port": { "type": "number", "description": "The port to listen on." } } }\n',
   "settings.json": '{ "$schema": "./schema.json", "port": "x", "color": "#aabbcc" }\n',
   "broken.json": '{ "a": 1, }\n',
   Dockerfile: `# syntax=docker/dockerfile:1

@@ -6,6 +6,7 @@ import { type CandidateRow, candidateColumns, candidateTables, toCandidate } fro
 import { live, visible } from "./schema.ts";
 
 /** Weights of title, body, tags and about in the choice of candidates; `rank` scores them again with all terms. */
+// CROSS JOIN keeps SQLite from starting at the row filter, which matches nearly every row.
 const firstPass = "2.0, 1.0, 1.5, 0.2";
 const leastReach = 300;
 const mostReach = 10_000;
@@ -85,7 +86,7 @@ function match(
   const filters = filterConditions({ ...query, scope: "both" }, parameters);
   if (filters.length > 0) {
     return db.all<CandidateRow>(
-      `SELECT ${candidateColumns} FROM memory_fts f JOIN ${candidateTables.replace("memories m", "memories m ON m.row = f.rowid")}
+      `SELECT ${candidateColumns} FROM memory_fts f CROSS JOIN ${candidateTables.replace("memories m", "memories m ON m.row = f.rowid")}
        WHERE memory_fts MATCH :match AND ${visible} AND ${live} AND ${filters.join(" AND ")}
        ORDER BY bm25(memory_fts, ${firstPass}) LIMIT :limit`,
       parameters,
@@ -95,7 +96,7 @@ function match(
   return db.all<CandidateRow>(
     `SELECT ${candidateColumns} FROM (SELECT rowid, rank FROM memory_fts WHERE memory_fts MATCH :match
        AND rank MATCH 'bm25(${firstPass})' ORDER BY rank LIMIT :limit) f
-     JOIN ${candidateTables.replace("memories m", "memories m ON m.row = f.rowid")}
+     CROSS JOIN ${candidateTables.replace("memories m", "memories m ON m.row = f.rowid")}
      WHERE ${visible} AND ${live} ORDER BY f.rank`,
     parameters,
   );
@@ -112,48 +113,38 @@ function titled(db: Database, caller: Caller, query: CandidateQuery): CandidateR
   );
 }
 
+const side = (compare: "<" | ">", order: "ASC" | "DESC") =>
+  `(SELECT json_group_array(row) FROM (SELECT n.row FROM memories n WHERE n.workspace = m.workspace AND n.scope = m.scope
+     AND n.role = m.role AND n.thread = m.thread AND n.row ${compare} m.row
+     AND n.superseded_by IS NULL AND n.forgotten_at IS NULL ORDER BY n.row ${order} LIMIT :reach))`;
+const selectSides = `SELECT c.key AS position, m.row, ${side("<", "DESC")} AS before, ${side(">", "ASC")} AS after
+  FROM json_each(:ids) c CROSS JOIN memories m ON m.id = c.value WHERE ${visible} AND ${live}`;
+const selectRows = `SELECT ${candidateColumns} FROM json_each(:rows) r CROSS JOIN ${candidateTables.replace("memories m", "memories m ON m.row = r.value")}
+  WHERE ${visible} AND ${live}`;
+
+/** Two statements whatever the number of ids: first who stands beside whom, then each of them once. */
 export function windows(db: Database, caller: Caller, ids: readonly string[], reach: number): Candidate[][] {
-  const known = new Map<number, Candidate | undefined>();
   const parameters = callerParameters(caller);
-  return ids.map((id) => {
-    const center = db.get<{ row: number; scope: string; role: string; thread: string }>(
-      `SELECT m.row, m.scope, m.role, m.thread FROM memories m WHERE m.id = :id AND ${visible} AND ${live}`,
-      { ...parameters, id },
-    );
-    if (!center) return [];
-    const around = [...side("<", "DESC", center).reverse(), center.row, ...side(">", "ASC", center)];
-    return around.flatMap((row) => candidateAt(row) ?? []);
+  const found = db.all<{ position: number; row: number; before: string; after: string }>(selectSides, {
+    ...parameters,
+    ids: JSON.stringify(ids),
+    reach,
   });
+  const around = new Map(
+    found.map(({ position, row, before, after }) => [
+      position,
+      [...parseRows(before).reverse(), row, ...parseRows(after)],
+    ]),
+  );
+  const wanted = [...new Set([...around.values()].flat())];
+  const candidates = new Map(
+    db
+      .all<CandidateRow>(selectRows, { ...parameters, rows: JSON.stringify(wanted) })
+      .map((row) => [row.row, toCandidate(row)]),
+  );
+  return ids.map((_, position) => (around.get(position) ?? []).flatMap((row) => candidates.get(row) ?? []));
+}
 
-  function side(
-    compare: "<" | ">",
-    order: "ASC" | "DESC",
-    center: { row: number; scope: string; role: string; thread: string },
-  ): number[] {
-    return db
-      .all<{ row: number }>(
-        `SELECT m.row FROM memories m WHERE m.workspace = :workspace AND m.scope = :scope AND m.role = :role AND m.thread = :thread
-           AND m.row ${compare} :row AND ${live} ORDER BY m.row ${order} LIMIT :reach`,
-        {
-          workspace: caller.workspace,
-          scope: center.scope,
-          role: center.role,
-          thread: center.thread,
-          row: center.row,
-          reach,
-        },
-      )
-      .map((found) => found.row);
-  }
-
-  function candidateAt(row: number): Candidate | undefined {
-    if (!known.has(row)) {
-      const found = db.get<CandidateRow>(
-        `SELECT ${candidateColumns} FROM ${candidateTables} WHERE m.row = :row AND ${visible} AND ${live}`,
-        { ...parameters, row },
-      );
-      known.set(row, found && toCandidate(found));
-    }
-    return known.get(row);
-  }
+function parseRows(json: string): number[] {
+  return json === "[]" ? [] : (JSON.parse(json) as number[]);
 }

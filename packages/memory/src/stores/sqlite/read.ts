@@ -20,8 +20,10 @@ export function callerParameters(caller: Caller): Named {
   return { workspace: caller.workspace, agent: caller.agent };
 }
 
+const selectRecord = `SELECT ${recordColumns} FROM ${recordTables} WHERE m.id = :id AND ${visible}`;
+
 export function findRecord(db: Database, caller: Caller, id: string): (MemoryRecord & { row: number }) | undefined {
-  const row = db.get<RecordRow>(`SELECT ${recordColumns} FROM ${recordTables} WHERE m.id = :id AND ${visible}`, {
+  const row = db.get<RecordRow>(selectRecord, {
     ...callerParameters(caller),
     id,
   });

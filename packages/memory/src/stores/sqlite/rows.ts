@@ -62,7 +62,7 @@ export function toRecord(row: RecordRow): MemoryRecord {
 export const candidateColumns = `m.row, m.id, m.scope, m.thread, m.title, m.category, m.relevance, m.kind, m.tags, m.about, m.updated_at,
   coalesce(u.uses, 0) AS uses, u.last_used_at, t.title AS t_title, t.body AS t_body, t.tags AS t_tags, t.about AS t_about, t.len`;
 export const candidateTables =
-  "memories m JOIN memory_terms t ON t.row = m.row LEFT JOIN memory_uses u ON u.row = m.row";
+  "memories m CROSS JOIN memory_terms t ON t.row = m.row LEFT JOIN memory_uses u ON u.row = m.row";
 
 export interface CandidateRow {
   row: number;
