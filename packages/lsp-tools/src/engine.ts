@@ -373,17 +373,8 @@ export class Engine {
     const thorough = feature.crossFile || this.#seenCommits.get(life) !== this.#commits;
     this.#seenCommits.set(life, this.#commits);
     const registry = await this.registry(scope.directory);
-<<<<<<< HEAD
-    return syncWithDisk(
-      { life, monitor, reader, texts: this.texts, overrides: registry.files },
-      scope,
-      { crossFile },
-      file,
-    );
-=======
     const syncing = { life, monitor, reader, texts: this.texts, overrides: registry.files, thorough };
     return syncWithDisk(syncing, scope, feature, file);
->>>>>>> main
   }
 
   /** Until a server has answered once, a request may take as long as loading may. */
