@@ -124,6 +124,9 @@ export async function askOne<R>(call: Call, serving: Serving, question: Question
         question.feature,
         question.file && { text: question.file.text, languageId },
       );
+      if (serving.definition.partner && question.file) {
+        partial = await engine.prepareBridge(scope, serving, question.file.text);
+      }
       if (synced.overflow > 0) partial = `${synced.overflow} files changed at once, more than could be opened`;
       if (!question.feature.syntactic) {
         const left = call.deadline - performance.now();
