@@ -225,7 +225,11 @@ async function waitUntilLoaded(call: Call, life: ServerLife, bound: number): Pro
     call.scope.progress({ message: `${life.id}: ${life.readiness.describe()}` });
   }, progressEveryMs);
   try {
-    return await life.readiness.wait(bound, call.scope.signal);
+    // a server that ends while it loads has not loaded
+    const gone = life.lost.then((loss) => {
+      throw new ServerLost(life.id, loss);
+    });
+    return await Promise.race([life.readiness.wait(bound, call.scope.signal), gone]);
   } finally {
     clearInterval(repeat);
   }

@@ -219,9 +219,10 @@ test("a repeated applyEdit is applied once, one out of the blue is refused", asy
     server.capabilities.diagnosticProvider = {};
     server.on("textDocument/diagnostic", () => ({ kind: "full", items: [] }));
     const edit = () => ({ edit: { changes: { ["file://" + process.cwd() + "/a.fake"]: [{ range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } }, newText: "+" }] } } });
-    let blue;
-    server.on("initialized", async () => { blue = await server.ask("workspace/applyEdit", edit()); });
-    server.on("textDocument/hover", () => ({ contents: JSON.stringify(blue) }));
+    let tell;
+    const blue = new Promise((resolve) => { tell = resolve; });
+    server.on("initialized", async () => tell(await server.ask("workspace/applyEdit", edit())));
+    server.on("textDocument/hover", async () => ({ contents: JSON.stringify(await blue) }));
     server.on("textDocument/codeAction", () => [{ title: "Go", command: "go" }]);
     server.on("workspace/executeCommand", async () => { await server.ask("workspace/applyEdit", edit()); await server.ask("workspace/applyEdit", edit()); return null; });`);
   expect((await f.family.ok("hover", { filePath: "a.fake", line: 0, character: 0 })).text).toContain('"applied":false');

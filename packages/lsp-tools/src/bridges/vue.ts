@@ -22,7 +22,7 @@ export function createVueBridge(entries: () => readonly ServerEntry[]): VueBridg
     const answer = await partner
       .request<{ body?: unknown } | null>(
         "workspace/executeCommand",
-        { command: "typescript.tsserverRequest", arguments: [command, args, { isAsync: true, lowPriority: true }] },
+        { command: "typescript.tsserverRequest", arguments: [command, args] },
         { timeoutMs: partner.timeouts.slow, retry: false },
       )
       .catch(() => null);
@@ -35,7 +35,7 @@ export function createVueBridge(entries: () => readonly ServerEntry[]): VueBridg
       for (const request of requests) {
         if (!Array.isArray(request)) continue;
         const [id, command, args] = request as unknown[];
-        void ask(partnerOf(life), command, args).then((body) => life.notify("tsserver/response", [[id, body]]));
+        void ask(partnerOf(life), command, args).then((body) => life.notify("tsserver/response", [id, body]));
       }
     },
   };
