@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { childEnvironment } from "../src/environment.ts";
+import { runProgram } from "../src/run.ts";
+
+const run = (code: string, more: Partial<Parameters<typeof runProgram>[0]> = {}) =>
+  runProgram({ command: process.execPath, args: ["-e", code], cwd: process.cwd(), env: childEnvironment(), ...more });
+
+test("gives output and exit code; a failure is a result", async () => {
+  const result = await run("process.stdin.pipe(process.stdout); console.error('warn'); process.exitCode = 4", {
+    input: "hello 日本",
+  });
+  expect(result).toEqual({ code: 4, signal: null, stdout: "hello 日本", stderr: "warn\n" });
+});
+
+test("a program that does not end is ended", async () => {
+  await expect(run("setInterval(() => {}, 1e6)", { timeoutMs: 300 })).rejects.toMatchObject({ code: "timeout" });
+});
+
+test("an abort ends it, before or during the run", async () => {
+  const controller = new AbortController();
+  const running = run("console.log(1); setInterval(() => {}, 1e6)", { signal: controller.signal });
+  setTimeout(() => controller.abort(), 100);
+  await expect(running).rejects.toMatchObject({ code: "cancelled" });
+  await expect(run("0", { signal: controller.signal })).rejects.toMatchObject({ code: "cancelled" });
+});
+
+test("endless output is bounded", async () => {
+  await expect(run("for (;;) require('fs').writeSync(1, 'x'.repeat(65536))", { maxBytes: 1e6 })).rejects.toMatchObject({
+    code: "too_large",
+  });
+});
