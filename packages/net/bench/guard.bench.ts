@@ -38,7 +38,7 @@ export default defineBench(async (bench) => {
     },
     target: { max: 1.15 },
     batch: 1,
-    rounds: 7,
+    rounds: 5,
   });
 
   const row = await bench.compare({
