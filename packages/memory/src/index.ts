@@ -29,7 +29,7 @@ export {
   type SemanticMemoryFamily,
   type SemanticMemoryOptions,
 } from "./semantic.ts";
-export type * from "./store.ts";
+export type { Caller, Candidate, CandidateQuery, Candidates, Change, CheckReport, Direction, Draft, Edge, EdgeDraft, EdgeExport, EdgeOutcome, Entity, EntityDraft, EntityExport, EntityOutcome, ExportFilter, ExportRecord, Filter, ForgetOutcome, Forgetting, GraphStore, HistoryRow, ImportPolicy, Kind, KvDelete, KvEntry, KvPage, KvSet, KvStore, KvWrite, LevelOptions, ListQuery, LoadReport, MemoryExport, MemoryRecord, MemoryStore, Page, Provenance, PurgeFilter, ScopeChoice, Sort, StoreStats, Subject, Terms, UpdateOutcome, VectorQuery, VectorTable, WriteOutcome } from "./store.ts";
 export { sortKey } from "./store.ts";
 export { type SqliteStoreOptions, sqliteGraphStore, sqliteKvStore, sqliteMemoryStore } from "./stores/sqlite/index.ts";
 export { termsOf } from "./terms.ts";
