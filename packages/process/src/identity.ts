@@ -1,4 +1,4 @@
-import { processStart } from "./process-start.ts";
+import { processStart } from "@toolhaft/core/node";
 
 /** One process among all that ever had its number: a pid alone is recycled. Plain data, fit for a store. */
 export interface ProcessIdentity {

@@ -1,0 +1,458 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Clock, systemClock, ToolError } from "@toolhaft/core";
+import { createProcessHost, type ProcessHost } from "@toolhaft/process";
+import { createWorkspace, type Workspace } from "@toolhaft/workspace";
+import { markdownFiles } from "./bridges/markdown-files.ts";
+import { createVueBridge } from "./bridges/vue.ts";
+import { mergeRegistry, type Registry, type RegistryOptions, readConfig } from "./config.ts";
+import { defaultTimeouts, type ServerDefinition, type Timeouts } from "./definition.ts";
+import { type DiskMonitor, type DiskReader, openDiskMonitor } from "./disk-watch.ts";
+import { ServerEntry } from "./entry.ts";
+import type { Feature } from "./features.ts";
+import { type FileKind, interpreterOf, languageFor } from "./languages.ts";
+import { applies, type CallScope, type LaunchPlan, optionsKey, planLaunches, searchScope } from "./launch.ts";
+import { sourceText } from "./positions.ts";
+import { builtinServers } from "./registry/index.ts";
+import { findRoot } from "./roots.ts";
+import type { ServerLife } from "./server.ts";
+import { openOrChange, type Synced, syncWithDisk } from "./sync.ts";
+import { createTexts, type FileText, type Texts } from "./texts.ts";
+import { isInside, realPathOf, uriToPath } from "./uris.ts";
+
+/** What happened in the pool, for logs; never text of documents. */
+export interface LspLogEvent {
+  type: string;
+  server: string;
+  detail?: string;
+}
+
+export interface EngineOptions extends RegistryOptions {
+  workspace?: Workspace | undefined;
+  configFile?: string | false | undefined;
+  trust?: "ask" | "workspace" | "system" | undefined;
+  diskSync?: "auto" | "watch" | "sweep" | undefined;
+  timeouts?: Partial<Timeouts> | undefined;
+  idleMs?: number | undefined;
+  maxServers?: number | undefined;
+  maxOpenDocuments?: number | undefined;
+  maxFileBytes?: number | undefined;
+  clock?: Clock | undefined;
+  log?: ((event: LspLogEvent) => void) | undefined;
+}
+
+/** A server that serves a file, under the language id it gives it. */
+export interface Serving {
+  definition: ServerDefinition;
+  languageId: string;
+  entry: ServerEntry;
+}
+
+/** A definition that would serve a file if its program were there. */
+export interface Missing {
+  definition: ServerDefinition;
+  languageId: string;
+  plan: LaunchPlan;
+}
+
+export interface ServingFile {
+  serving: Serving[];
+  missing: Missing[];
+  registry: Registry;
+}
+
+/** How long a look at what serves a file holds. */
+const servingMemoryMs = 2_000;
+const idleCheckMs = 500;
+
+/** What all tools of a pool share: servers, texts, disk monitors, configuration, trust. */
+export class Engine {
+  readonly timeouts: Timeouts;
+  readonly texts: Texts;
+  readonly clock: Clock;
+  readonly host: ProcessHost;
+  readonly options: EngineOptions;
+  #entries = new Map<string, ServerEntry>();
+  #monitors = new Map<string, Promise<DiskMonitor>>();
+  #readers = new Map<ServerEntry, DiskReader>();
+  #workspaces = new Map<string, Workspace>();
+  #registries = new Map<string, Promise<{ registry: Registry; path: string | undefined; loadedAt: number }>>();
+  #servingMemory = new Map<string, { at: number; result: Promise<ServingFile> }>();
+  #trust = new Map<string, Promise<boolean>>();
+  #firstAnswers = new WeakSet<ServerLife>();
+  #commits = 0;
+  #seenCommits = new WeakMap<ServerLife, number>();
+  #unsubscribe: () => void = () => {};
+  #idleTimer: NodeJS.Timeout | undefined;
+  #closed = false;
+  #vue = createVueBridge(() => [...this.#entries.values()]);
+
+  constructor(options: EngineOptions) {
+    this.options = options;
+    this.timeouts = { ...defaultTimeouts, ...options.timeouts };
+    this.clock = options.clock ?? systemClock;
+    this.host = createProcessHost();
+    if (options.workspace) this.#unsubscribe = options.workspace.onCommit(() => this.#afterCommit());
+    this.texts = createTexts((path) => this.#workspaceHolding(path), this.maxFileBytes);
+  }
+
+  get maxFileBytes(): number {
+    return this.options.maxFileBytes ?? 4 * 1024 * 1024;
+  }
+
+  get entries(): ServerEntry[] {
+    return [...this.#entries.values()];
+  }
+
+  /** The workspace of a directory: the shared one, or one that this engine makes and closes. */
+  workspaceFor(directory: string, roots: readonly string[] = [directory]): Workspace {
+    if (this.options.workspace) return this.options.workspace;
+    let workspace = this.#workspaces.get(directory);
+    if (!workspace) {
+      const extraRoots = roots.filter((root) => root !== directory).map((path) => ({ path, access: "write" as const }));
+      workspace = createWorkspace({ root: directory, extraRoots });
+      workspace.onCommit(() => this.#afterCommit());
+      this.#workspaces.set(directory, workspace);
+    }
+    return workspace;
+  }
+
+  #workspaceHolding(path: string): Workspace {
+    if (this.options.workspace) return this.options.workspace;
+    for (const [directory, workspace] of this.#workspaces) if (isInside(directory, path)) return workspace;
+    const [first] = this.#workspaces.values();
+    return first ?? this.workspaceFor(process.cwd());
+  }
+
+  /** A commit of this process: the next barrier of every server looks at everything. */
+  #afterCommit(): void {
+    this.#commits++;
+  }
+
+  /** Definitions and choices that hold in a directory; read again when the file changed or the memory is old. */
+  async registry(directory: string): Promise<Registry> {
+    const known = await this.#registries.get(directory);
+    if (known && performance.now() - known.loadedAt < servingMemoryMs) return known.registry;
+    const loading = (async () => {
+      const { configFile } = this.options;
+      const path = configFile === false ? undefined : (configFile ?? join(directory, "toolhaft.config.json"));
+      const config = path === undefined ? { section: {}, problems: [] } : await readConfig(path);
+      const registry = mergeRegistry(builtinServers, config, this.options);
+      return { registry, path, loadedAt: performance.now() };
+    })();
+    this.#registries.set(directory, loading);
+    return (await loading).registry;
+  }
+
+  /** Whether code that a folder brings may run; asked once per root. */
+  trusted(scope: CallScope, root: string): Promise<boolean> {
+    const { trust } = this.options;
+    if (trust === "workspace") return Promise.resolve(true);
+    if (trust === "system") return Promise.resolve(false);
+    let answer = this.#trust.get(root);
+    if (!answer) {
+      const reason = "run language servers, compilers and plugins that this folder itself brings";
+      answer = scope.ask({ permission: "workspace.run", resources: [root], reason }).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof ToolError && error.code === "denied") return false;
+          this.#trust.delete(root);
+          throw error;
+        },
+      );
+      this.#trust.set(root, answer);
+    }
+    return answer;
+  }
+
+  /** The servers of a file, in the order of their definitions, and those that are missing. */
+  async servingFor(scope: CallScope, path: string, text: string | undefined): Promise<ServingFile> {
+    const key = `${scope.directory}\0${path}`;
+    const known = this.#servingMemory.get(key);
+    if (known && performance.now() - known.at < servingMemoryMs) return known.result;
+    const result = this.#findServing(scope, path, text);
+    this.#servingMemory.set(key, { at: performance.now(), result });
+    result.catch(() => this.#servingMemory.delete(key));
+    if (this.#servingMemory.size > 1_000) this.#servingMemory.clear();
+    return result;
+  }
+
+  async #findServing(scope: CallScope, path: string, text: string | undefined): Promise<ServingFile> {
+    const registry = await this.registry(scope.directory);
+    const file: FileKind = { path, overrides: registry.files, interpreter: text && interpreterOf(text) };
+    const search = searchScope(path, scope);
+    const found: ServingFile = { serving: [], missing: [], registry };
+    const servedGroups = new Set<string>();
+    for (const definition of this.#ordered(registry)) {
+      if (definition.group !== undefined && servedGroups.has(definition.group)) continue;
+      const own = languageFor(definition, file);
+      const languageId = own ?? partnerLanguage(registry.definitions, definition, file);
+      if (languageId === undefined || !applies(definition, search)) continue;
+      const root = findRoot(definition, path, scope);
+      const plugins = partnerPlugins(registry.definitions, definition, root, own === undefined);
+      const entry = await this.#entryFor(scope, definition, root, registry, plugins, path);
+      if (entry instanceof ServerEntry) {
+        found.serving.push({ definition, languageId, entry });
+        if (definition.group !== undefined) servedGroups.add(definition.group);
+      } else found.missing.push({ definition, languageId, plan: entry });
+    }
+    return found;
+  }
+
+  /** Inside a group the preferred ones come first; the rest keeps the order of definitions. */
+  #ordered(registry: Registry): ServerDefinition[] {
+    const rank = (definition: ServerDefinition) => {
+      const wishes = definition.group === undefined ? undefined : registry.prefer[definition.group];
+      const at = wishes?.indexOf(definition.id) ?? -1;
+      return at < 0 ? Number.POSITIVE_INFINITY : at;
+    };
+    const order = new Map(registry.definitions.map((definition, index) => [definition.id, index]));
+    return [...registry.definitions].sort((a, b) => {
+      const byWish = a.group !== undefined && a.group === b.group ? rank(a) - rank(b) : 0;
+      return Number.isNaN(byWish) || byWish === 0 ? (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0) : byWish;
+    });
+  }
+
+  async #entryFor(
+    scope: CallScope,
+    definition: ServerDefinition,
+    root: string,
+    registry: Registry,
+    plugins: string[],
+    path: string,
+  ): Promise<ServerEntry | LaunchPlan> {
+    const options = optionsKey(definition, plugins);
+    const key = `${definition.id}\0${root}\0${options}`;
+    const known = this.#entries.get(key);
+    if (known?.life) return known;
+    if (definition.multiRoot) {
+      const shared = this.#sharedEntry(definition, options, root);
+      if (shared) return shared;
+    }
+    const plan = await this.#plan(scope, definition, root, registry, plugins, path);
+    if (plan.launches.length === 0) return plan;
+    const again = this.#entries.get(key);
+    if (again) return again;
+    const look = async (startScope: CallScope) =>
+      this.#plan(startScope, definition, root, await this.registry(startScope.directory), plugins, path);
+    const entry: ServerEntry = new ServerEntry({
+      definition,
+      root,
+      timeouts: { ...this.timeouts, ...definition.timeouts, ...this.options.timeouts },
+      clock: this.clock,
+      host: this.host,
+      plan: async (startScope) => {
+        await this.#listen(entry);
+        await this.#makeRoom(entry);
+        return look(startScope);
+      },
+      look,
+      life: {
+        maxOpenDocuments: this.options.maxOpenDocuments ?? 64,
+        textOf: async (uri) => this.#textOfUri(uri),
+        bridge: (life, method, params) =>
+          life.definition.bridges?.includes("markdown-files") ? markdownFiles(life, method, params) : undefined,
+        bridgeNotification: (life, method, params) => this.#vue.notification(life, method, params),
+        log: (event) => this.options.log?.(event),
+      },
+      onStarted: (life) => this.#onStarted(entry, life),
+      hasAnswered: (life) => this.#firstAnswers.has(life),
+    });
+    this.#entries.set(key, entry);
+    this.#stopOutdated(definition.id, root, key);
+    return entry;
+  }
+
+  #sharedEntry(definition: ServerDefinition, options: string, root: string): ServerEntry | undefined {
+    for (const [key, entry] of this.#entries) {
+      if (entry.id !== definition.id || !key.endsWith(options) || !entry.life) continue;
+      if (entry.life.capabilities.workspace?.workspaceFolders?.supported !== true) continue;
+      entry.life.addFolder(root);
+      return entry;
+    }
+    return undefined;
+  }
+
+  #plan(
+    scope: CallScope,
+    definition: ServerDefinition,
+    root: string,
+    registry: Registry,
+    plugins: string[],
+    path: string,
+  ): Promise<LaunchPlan> {
+    return planLaunches(definition, {
+      root,
+      search: searchScope(path, scope),
+      trusted: () => this.trusted(scope, root),
+      chosenByFolder: registry.chosenByFolder.has(definition.id),
+      plugins,
+    });
+  }
+
+  /** A configuration that changed restarts servers that have nothing to do. */
+  #stopOutdated(id: string, root: string, key: string): void {
+    for (const [otherKey, entry] of this.#entries) {
+      if (otherKey === key || entry.id !== id || entry.root !== root || entry.pending > 0) continue;
+      this.#entries.delete(otherKey);
+      void this.#retire(entry);
+    }
+  }
+
+  async #retire(entry: ServerEntry): Promise<void> {
+    this.#readers.get(entry)?.close();
+    this.#readers.delete(entry);
+    await entry.stop();
+  }
+
+  async #listen(entry: ServerEntry): Promise<void> {
+    const monitor = await this.monitorFor(entry.root);
+    this.#readers.get(entry)?.close();
+    this.#readers.set(entry, monitor.reader());
+  }
+
+  monitorFor(root: string): Promise<DiskMonitor> {
+    let monitor = this.#monitors.get(root);
+    if (!monitor) {
+      monitor = openDiskMonitor(root, this.options.diskSync ?? "auto");
+      this.#monitors.set(root, monitor);
+    }
+    return monitor;
+  }
+
+  /** Beyond the limit the server that has been idle for longest goes. */
+  async #makeRoom(starting: ServerEntry): Promise<void> {
+    const limit = this.options.maxServers ?? 8;
+    const running = this.entries.filter((entry) => entry !== starting && entry.life);
+    const idle = running
+      .filter((entry) => entry.idleSince !== undefined)
+      .sort((a, b) => (a.idleSince ?? 0) - (b.idleSince ?? 0));
+    for (const entry of idle.slice(0, Math.max(0, running.length + 1 - limit))) await entry.stop();
+  }
+
+  async #onStarted(entry: ServerEntry, life: ServerLife): Promise<void> {
+    this.#idleTimer ??= setInterval(() => this.#stopIdle(), idleCheckMs).unref();
+    this.options.log?.({ type: "started", server: life.id, detail: `pid ${life.child.pid}` });
+    for (const [path, languageId] of entry.takeRemembered()) {
+      const text = await this.texts.tryRead(path, { directory: entry.root });
+      if (text) openOrChange(life, path, languageId, text.source.text);
+    }
+  }
+
+  #stopIdle(): void {
+    const idleMs = this.options.idleMs ?? 600_000;
+    const now = this.clock.now();
+    for (const entry of this.entries) {
+      const since = entry.idleSince;
+      if (since !== undefined && now - since >= idleMs) void entry.stop();
+    }
+  }
+
+  async #textOfUri(uri: string) {
+    const path = uriToPath(uri);
+    if (path === undefined) return undefined;
+    const real = realPathOf(path);
+    for (const entry of this.#entries.values()) {
+      const open = entry.life?.documents.get(real);
+      if (open) return sourceText(open.text);
+    }
+    return (await this.texts.tryRead(real, { directory: real.slice(0, real.lastIndexOf("/")) || "/" }))?.source;
+  }
+
+  /** Runs the disk barrier and opens the addressed file. */
+  async sync(
+    life: ServerLife,
+    entry: ServerEntry,
+    scope: CallScope,
+    feature: Pick<Feature, "crossFile">,
+    file: { text: FileText; languageId: string } | undefined,
+  ): Promise<Synced> {
+    const reader = this.#readers.get(entry);
+    if (!reader) throw new ToolError("internal", `${entry.id} runs without a look at the disk`);
+    const monitor = await this.monitorFor(entry.root);
+    const thorough = feature.crossFile || this.#seenCommits.get(life) !== this.#commits;
+    this.#seenCommits.set(life, this.#commits);
+    const registry = await this.registry(scope.directory);
+<<<<<<< HEAD
+    return syncWithDisk(
+      { life, monitor, reader, texts: this.texts, overrides: registry.files },
+      scope,
+      { crossFile },
+      file,
+    );
+=======
+    const syncing = { life, monitor, reader, texts: this.texts, overrides: registry.files, thorough };
+    return syncWithDisk(syncing, scope, feature, file);
+>>>>>>> main
+  }
+
+  /** Until a server has answered once, a request may take as long as loading may. */
+  boundFor(life: ServerLife, feature: Feature): number {
+    const bound = life.timeouts[feature.bound];
+    if (this.#firstAnswers.has(life)) return bound;
+    return Math.max(bound, life.timeouts.ready);
+  }
+
+  answered(life: ServerLife): void {
+    this.#firstAnswers.add(life);
+  }
+
+  /** Makes sure that the other side of a bridge runs. */
+  async prepareBridge(scope: CallScope, serving: readonly Serving[]): Promise<string | undefined> {
+    return this.#vue.prepare(scope, serving);
+  }
+
+  /** Forgets what was found, so that the next look finds it anew. */
+  forget(): void {
+    this.#servingMemory.clear();
+    this.#registries.clear();
+    this.#trust.clear();
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearInterval(this.#idleTimer);
+    this.#unsubscribe();
+    await Promise.all(this.entries.map((entry) => entry.close()));
+    for (const monitor of this.#monitors.values()) (await monitor).close();
+    await this.host.close({ graceMs: 1_000 });
+    await Promise.all([...this.#workspaces.values()].map((workspace) => workspace.close()));
+  }
+}
+
+/** Languages of others that this server serves with a plugin. */
+function partnerLanguage(
+  definitions: readonly ServerDefinition[],
+  definition: ServerDefinition,
+  file: FileKind,
+): string | undefined {
+  for (const other of definitions) {
+    if (other.partner?.id !== definition.id) continue;
+    const languageId = languageFor(other, file);
+    if (languageId !== undefined && other.partner.languages.includes(languageId)) return languageId;
+  }
+  return undefined;
+}
+
+/** The plugins of partners: where the project uses them, or a file of theirs is asked about. */
+function partnerPlugins(
+  definitions: readonly ServerDefinition[],
+  definition: ServerDefinition,
+  root: string,
+  foreignFile: boolean,
+): string[] {
+  return definitions.flatMap((other) => {
+    const { partner } = other;
+    if (partner?.id !== definition.id || !(foreignFile || mentions(root, other.id))) return [];
+    return [[partner.plugin, ...partner.languages].join(" ")];
+  });
+}
+
+function mentions(root: string, name: string): boolean {
+  try {
+    return readFileSync(join(root, "package.json"), "utf8").includes(`"${name}"`);
+  } catch {
+    return false; // no package.json: nothing is mentioned
+  }
+}

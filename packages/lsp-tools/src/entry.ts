@@ -1,0 +1,422 @@
+import type { Clock } from "@toolhaft/core";
+import { ToolError } from "@toolhaft/core";
+import { type ChildHandle, descendants, identify, type ProcessHost } from "@toolhaft/process";
+import { ResponseError } from "./connection.ts";
+import type { ServerDefinition, Timeouts } from "./definition.ts";
+import type { CallScope, Launch, LaunchPlan, Refused } from "./launch.ts";
+import { beginLife, describeLoss, type LifeOptions, type Loss, type ServerLife, ServerLost } from "./server.ts";
+import { realPathOf } from "./uris.ts";
+import { bounded, TimedOut } from "./waiting.ts";
+
+export type EntryState = "stopped" | "starting" | "loading" | "ready" | "stopping" | "backoff" | "failed";
+
+export interface EntryOptions {
+  definition: ServerDefinition;
+  root: string;
+  timeouts: Timeouts;
+  clock: Clock;
+  host: ProcessHost;
+  /** Finds out how to start it, and makes ready for that. */
+  plan(scope: CallScope): Promise<LaunchPlan>;
+  /** The same without making ready. */
+  look(scope: CallScope): Promise<LaunchPlan>;
+  life: Pick<LifeOptions, "maxOpenDocuments" | "textOf" | "bridge" | "bridgeNotification" | "log">;
+  onStarted(life: ServerLife): Promise<void>;
+  /** Whether it has answered any question of a tool. */
+  hasAnswered(life: ServerLife): boolean;
+}
+
+/** Crashes within this time add up. */
+const crashWindowMs = 180_000;
+const maxCrashes = 5;
+
+/** One server for one root, over all its lives: started on demand, restarted after a crash, stopped when idle. */
+export class ServerEntry {
+  readonly definition: ServerDefinition;
+  readonly root: string;
+  readonly timeouts: Timeouts;
+  /** By the clock: end of the last call. */
+  lastUsed: number;
+  lastError: string | undefined;
+  /** Of the folder not being trusted; told with the first answer only. */
+  note: string | undefined;
+  life: ServerLife | undefined;
+  #options: EntryOptions;
+  #starting: Promise<ServerLife> | undefined;
+  #health: Promise<void> | undefined;
+  #stopping: Promise<void> | undefined;
+  #child: ChildHandle | undefined;
+  #crashes: number[] = [];
+  #failed = false;
+  #busy = 0;
+  #closed = false;
+  /** Documents to open again after a restart: path to language id. */
+  #remembered = new Map<string, string>();
+  #stopDaemons: (() => Promise<void>)[] = [];
+
+  constructor(options: EntryOptions) {
+    this.#options = options;
+    this.definition = options.definition;
+    this.root = options.root;
+    this.timeouts = options.timeouts;
+    this.lastUsed = options.clock.now();
+  }
+
+  get id(): string {
+    return this.definition.id;
+  }
+
+  get state(): EntryState {
+    if (this.#stopping) return "stopping";
+    if (this.#starting) return "starting";
+    if (this.life && !this.life.loss) return this.life.readiness.loaded ? "ready" : "loading";
+    if (this.#failed) return "failed";
+    return this.#backoffLeft() > 0 ? "backoff" : "stopped";
+  }
+
+  /** Calls in flight. */
+  get pending(): number {
+    return this.#busy;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.exit === undefined ? this.#child?.pid : undefined;
+  }
+
+  get stderrTail(): string | undefined {
+    const lines = this.#child?.stderrTail.lines(5) ?? [];
+    return lines.length > 0 ? lines.join("\n") : undefined;
+  }
+
+  /** Idle since, by the clock; `undefined` while anything runs. */
+  get idleSince(): number | undefined {
+    if (!this.life || this.#busy > 0 || this.#starting || this.life.progress.running().length > 0) return undefined;
+    return this.lastUsed;
+  }
+
+  /**
+   * Runs work on the living server, starting it first. Reads are repeated once when the server ends under them.
+   *
+   * @throws ToolError, ServerLost, TimedOut, ResponseError
+   */
+  async use<T>(scope: CallScope, options: { read: boolean }, work: (life: ServerLife) => Promise<T>): Promise<T> {
+    this.#busy++;
+    try {
+      for (let attempt = 0; ; attempt++) {
+        const life = await this.acquire(scope);
+        life.child.keepAlive(true);
+        try {
+          return await work(life);
+        } catch (error) {
+          if (error instanceof TimedOut) this.#checkHealth(life);
+          if (!(error instanceof ServerLost) || !options.read || attempt > 0) throw error;
+        }
+      }
+    } finally {
+      this.#busy--;
+      this.lastUsed = this.#options.clock.now();
+      if (this.#busy === 0 && !this.#stopping) this.#child?.keepAlive(false);
+    }
+  }
+
+  /** The living server; starts it, once for all who ask. */
+  async acquire(scope: CallScope): Promise<ServerLife> {
+    if (this.#stopping) await this.#stopping;
+    if (this.#health) await bounded(this.#health, this.timeouts.call, scope.signal);
+    if (this.life && !this.life.loss) return this.life;
+    if (this.#closed) throw new ToolError("unavailable", "the language servers have been closed");
+    if (this.#failed) throw this.#failedError();
+    const left = this.#backoffLeft();
+    if (left > 0) {
+      throw new ToolError(
+        "unavailable",
+        `${this.id} ended ${this.#crashes.length} times and is started again in ${Math.ceil(left / 1000)} s${this.#reason()}`,
+        { hint: this.#restartHint(), retryable: true, details: { state: "backoff", retryAfterMs: left } },
+      );
+    }
+    this.#starting ??= this.#start(scope).finally(() => {
+      this.#starting = undefined;
+    });
+    return bounded(this.#starting, this.timeouts.call, scope.signal);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping ??= (async () => {
+      try {
+        await this.#starting?.catch(() => {});
+        const { life } = this;
+        this.#remember();
+        this.life = undefined;
+        await life?.stop();
+        await this.#child?.stop({ graceMs: 1_000 });
+        await Promise.all(this.#stopDaemons.map((stop) => stop()));
+        this.#stopDaemons = [];
+        this.#child = undefined;
+      } finally {
+        this.#stopping = undefined;
+      }
+    })();
+    return this.#stopping;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    // a start that never ends must not hold up the end
+    if (this.#starting) await this.#child?.stop({ graceMs: 500 });
+    await this.stop();
+  }
+
+  /** Forgets crashes and failures. */
+  pardon(): void {
+    this.#crashes = [];
+    this.#failed = false;
+    this.lastError = undefined;
+  }
+
+  /** How it would be started; starts nothing. */
+  look(scope: CallScope): Promise<LaunchPlan> {
+    return this.#options.look(scope);
+  }
+
+  async #start(scope: CallScope): Promise<ServerLife> {
+    const plan = await this.#options.plan(scope);
+    const refused = [...plan.refused];
+    if (plan.launches.length === 0) throw this.#notUsable(plan, refused);
+    for (const launch of plan.launches) {
+      await passGate(this.definition, launch, scope);
+      const life = await this.#try(launch, refused);
+      if (life) return life;
+    }
+    this.#recordCrash(refused.map((one) => `${one.program}: ${one.words}`).join("; "));
+    throw this.#notUsable(plan, refused);
+  }
+
+  async #try(launch: Launch, refused: Refused[]): Promise<ServerLife | undefined> {
+    const { definition, root, timeouts } = this;
+    let child: ChildHandle;
+    try {
+      child = await this.#options.host.start({
+        command: launch.program,
+        args: launch.args,
+        cwd: root,
+        env: launch.env,
+      });
+    } catch (error) {
+      refused.push({ program: launch.program, words: error instanceof Error ? error.message : String(error) });
+      return undefined;
+    }
+    this.#child = child;
+    try {
+      const life = await beginLife({
+        ...this.#options.life,
+        definition,
+        root,
+        program: launch.program,
+        child,
+        initializationOptions: launch.initializationOptions,
+        settings: launch.settings,
+        timeouts,
+        documentInUse: () => false,
+      });
+      if (this.#closed) throw new ToolError("unavailable", "the language servers have been closed");
+      this.life = life;
+      this.note = launch.note;
+      this.lastError = undefined;
+      life.lost.then((loss) => this.#onLost(life, loss));
+      await this.#adoptDaemons(child);
+      await this.#options.onStarted(life);
+      // a server that loads now is asked nothing about closed documents: they are opened when needed
+      if (this.#busy === 0) child.keepAlive(false);
+      return life;
+    } catch (error) {
+      await child.stop({ graceMs: 500 });
+      if (error instanceof ServerLost) {
+        refused.push({ program: launch.program, words: lossWords(error.loss) });
+        return undefined;
+      }
+      throw this.#startError(error, child);
+    }
+  }
+
+  #startError(error: unknown, child: ChildHandle): unknown {
+    if (error instanceof TimedOut) {
+      const tail = child.stderrTail.lines(5).join("\n");
+      this.lastError = `initialize was not answered within ${this.timeouts.initialize} ms`;
+      return new ToolError(
+        "timeout",
+        `${this.id} did not answer initialize within ${this.timeouts.initialize} ms${tail && `: ${tail}`}`,
+        {
+          hint: "raise timeouts.initialize of this server, or call again",
+          details: { stage: "initialize", server: this.id },
+        },
+      );
+    }
+    if (error instanceof ResponseError) {
+      this.lastError = error.message;
+      return new ToolError("upstream", `${this.id} refused initialize: ${error.message} (${error.code})`, {
+        details: { stage: "initialize", server: this.id, code: error.code },
+      });
+    }
+    return error;
+  }
+
+  /** A daemon that serves several clients is started outside the group; it goes with us all the same. */
+  async #adoptDaemons(child: ChildHandle): Promise<void> {
+    if (!this.definition.sharedDaemon) return;
+    for (const one of await descendants(child.pid)) {
+      if (await leadsGroup(one.pid)) this.#stopDaemons.push(this.#options.host.adopt(one));
+    }
+  }
+
+  #onLost(life: ServerLife, loss: Loss): void {
+    if (this.life !== life) return;
+    this.#remember();
+    this.life = undefined;
+    this.#recordCrash(describeLoss(this.id, loss));
+  }
+
+  #remember(): void {
+    for (const document of this.life?.documents.list() ?? []) this.#remembered.set(document.path, document.languageId);
+  }
+
+  /** The documents that were open when the last life ended; handed out once. */
+  takeRemembered(): Map<string, string> {
+    const taken = this.#remembered;
+    this.#remembered = new Map();
+    return taken;
+  }
+
+  #recordCrash(reason: string): void {
+    const now = this.#options.clock.now();
+    this.#crashes = [...this.#crashes.filter((at) => now - at < crashWindowMs), now];
+    this.lastError = reason;
+    if (this.#crashes.length >= maxCrashes) this.#failed = true;
+  }
+
+  /** The first crash is followed by a start at once, the next ones by a wait of 1, 2, 4 … 60 s. */
+  #backoffLeft(): number {
+    const now = this.#options.clock.now();
+    const recent = this.#crashes.filter((at) => now - at < crashWindowMs);
+    const last = recent.at(-1);
+    if (last === undefined || recent.length < 2) return 0;
+    return last + Math.min(60_000, 1_000 * 2 ** (recent.length - 2)) - now;
+  }
+
+  #checkHealth(life: ServerLife): void {
+    if (this.life !== life) return;
+    this.#health ??= (async () => {
+      try {
+        // one that loads its project may be deaf for longer than one that has answered before
+        const { health, ready } = this.timeouts;
+        if (await life.isAlive(this.#options.hasAnswered(life) ? health : Math.max(health, ready))) return;
+        this.#remember();
+        if (this.life === life) this.life = undefined;
+        this.#recordCrash(`${this.id} stopped answering`);
+        await life.child.stop({ graceMs: 1_000 });
+      } finally {
+        this.#health = undefined;
+      }
+    })();
+    this.#health.catch(() => {});
+  }
+
+  #reason(): string {
+    return this.lastError ? `: ${this.lastError}` : "";
+  }
+
+  #restartHint(): string {
+    return `lsp_restart_server {"languageId":"${this.id}"} starts it at once`;
+  }
+
+  #failedError(): ToolError {
+    return new ToolError("unavailable", `${this.id} has failed ${this.#crashes.length} times${this.#reason()}`, {
+      hint: `lsp_restart_server {"languageId":"${this.id}"} tries again`,
+      details: { state: "failed", server: this.id },
+    });
+  }
+
+  #notUsable(plan: LaunchPlan, refused: readonly Refused[]): ToolError {
+    return notUsable(this.definition, plan, refused);
+  }
+}
+
+/** What to say of a server that cannot be started here. */
+export function notUsable(definition: ServerDefinition, plan: LaunchPlan, refused: readonly Refused[]): ToolError {
+  const install = installLine(definition);
+  const words = refused.map((one) => `${one.program} does not work: ${one.words}`).join("; ");
+  if (refused.length > 0) {
+    const stub =
+      definition.stub && new RegExp(definition.stub.matches, "i").test(words) ? definition.stub.install : install;
+    return new ToolError("unavailable", `${definition.id} cannot be started: ${words}`, {
+      hint: stub,
+      details: { state: "failed", server: definition.id },
+    });
+  }
+  if (plan.untrusted.length > 0) {
+    return new ToolError("denied", `${plan.untrusted[0]} is a program of this folder and was not allowed to run`, {
+      hint: `allow workspace.run for this folder, or install it outside: ${install}`,
+      details: { server: definition.id },
+    });
+  }
+  return new ToolError(
+    "unavailable",
+    `${definition.id} is not installed: no ${definition.command} here or on the PATH`,
+    {
+      hint: install,
+      details: { state: "missing", server: definition.id },
+    },
+  );
+}
+
+/** "npm install -g …": the command that installs a server. */
+export function installLine(definition: ServerDefinition): string {
+  return installLines(definition).join(" && ");
+}
+
+export function installLines(definition: ServerDefinition): string[] {
+  const lines: Record<string, (what: string) => string> = {
+    npm: (what) => `npm install -g ${what}`,
+    apt: (what) => `sudo apt-get install ${what}`,
+    go: (what) => `go install ${what}`,
+    cargo: (what) => `cargo install ${what}`,
+    rustup: (what) => `rustup component add ${what}`,
+    pip: (what) => `pip install ${what}`,
+    gem: (what) => `gem install ${what}`,
+    dotnet: (what) => `dotnet tool install --global ${what}`,
+    brew: (what) => `brew install ${what}`,
+    opam: (what) => `opam install ${what}`,
+    site: (what) => `see ${what}`,
+  };
+  return definition.install.map((one) => lines[one.with]?.(one.what) ?? one.what);
+}
+
+/** Every start passes the gate with the program's real path. */
+async function passGate(definition: ServerDefinition, launch: Launch, scope: CallScope): Promise<void> {
+  const program = realPathOf(launch.program);
+  if (launch.byFolder) {
+    // asked as `workspace.run` before; a rule against this very program still holds
+    if (scope.permits("process.start", program) !== "deny") return;
+    throw new ToolError("denied", `${program} may not be started`, { details: { server: definition.id } });
+  }
+  await scope.ask({
+    permission: "process.start",
+    resources: [program],
+    reason: `start the language server ${definition.id}`,
+  });
+}
+
+function lossWords(loss: Loss): string {
+  const how = loss.signal ? `ended by ${loss.signal}` : loss.code === null ? loss.reason : `exit code ${loss.code}`;
+  const tail = loss.stderr.trim();
+  return tail ? `${how}: ${tail}` : how;
+}
+
+async function leadsGroup(pid: number): Promise<boolean> {
+  if (process.platform === "win32" || (await identify(pid)) === undefined) return false;
+  try {
+    process.kill(-pid, 0);
+    return true;
+  } catch {
+    return false; // no such group: it is a member of another one
+  }
+}

@@ -1,0 +1,53 @@
+import type { AnyTool } from "@toolhaft/core";
+import type { DocumentLink } from "vscode-languageserver-protocol";
+import { z } from "zod";
+import { features } from "../features.ts";
+import { compareRanges } from "../positions.ts";
+import { at } from "../render/text.ts";
+import { listTool } from "./list-tool.ts";
+import * as schemas from "./schemas.ts";
+import type { Toolbox } from "./toolbox.ts";
+
+export function documentLinks(toolbox: Toolbox): AnyTool {
+  return listTool(toolbox, {
+    name: "lsp_document_links",
+    title: "Links in the document",
+    description:
+      "Links and includes of a file with their targets: imports of style sheets, scripts, images, headers, base images.",
+    feature: features.links,
+    noun: "link",
+    field: "links",
+    limit: 200,
+    merge: true,
+    extra: {},
+    item: z.object({
+      range: schemas.range,
+      target: z.string().optional(),
+      tooltip: z.string().optional(),
+      text: z.string(),
+    }),
+    async ask(session, file) {
+      const params = { textDocument: { uri: session.uri } };
+      const links = await session.request<DocumentLink[] | null>(features.links.method, params);
+      const resolved = await Promise.all(
+        // a link whose target cannot be found is still a link
+        (links ?? []).map(async (link) =>
+          link.target
+            ? link
+            : ((await session.request<DocumentLink | null>("documentLink/resolve", link).catch(() => null)) ?? link),
+        ),
+      );
+      const { source } = file.text;
+      return resolved.map((link) => ({
+        range: link.range,
+        ...(link.target !== undefined && { target: link.target }),
+        ...(link.tooltip !== undefined && { tooltip: link.tooltip }),
+        text: source.text.slice(source.offsetAt(link.range.start), source.offsetAt(link.range.end)).slice(0, 100),
+      }));
+    },
+    order: (a, b) => compareRanges(a.range, b.range),
+    key: (link) => JSON.stringify([link.range, link.target]),
+    render: (links, base) =>
+      links.map((link) => ({ text: `${at(link.range.start, base)} ${link.text} → ${link.target ?? "unknown"}` })),
+  });
+}
