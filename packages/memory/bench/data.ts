@@ -38,7 +38,9 @@ const conversations = z.array(
     qa: z.array(z.object({ question: z.string(), category: z.number(), evidence: z.unknown().optional() })),
   }),
 );
-const turns = z.array(z.object({ speaker: z.string(), dia_id: z.string(), text: z.string(), blip_caption: z.string().optional() }));
+const turns = z.array(
+  z.object({ speaker: z.string(), dia_id: z.string(), text: z.string(), blip_caption: z.string().optional() }),
+);
 
 /** One turn is one memory: about its speaker, in the thread of its session. */
 export function locomo(folder: string): Collection[] {
@@ -58,7 +60,9 @@ export function locomo(folder: string): Collection[] {
     const questions = qa.map(({ question, category, evidence }) => ({
       text: question,
       category,
-      gold: [...new Set([...JSON.stringify(evidence ?? []).matchAll(/D:?(\d+):(\d+)/g)].map((m) => `D${m[1]}:${m[2]}`))].filter((id) => known.has(id)),
+      gold: [
+        ...new Set([...JSON.stringify(evidence ?? []).matchAll(/D:?(\d+):(\d+)/g)].map((m) => `D${m[1]}:${m[2]}`)),
+      ].filter((id) => known.has(id)),
     }));
     return { name: sample_id, documents, questions: questions.filter(({ gold }) => gold.length > 0) };
   });
@@ -66,7 +70,9 @@ export function locomo(folder: string): Collection[] {
 
 const squad = z.object({
   data: z.array(
-    z.object({ paragraphs: z.array(z.object({ context: z.string(), qas: z.array(z.object({ question: z.string() })) })) }),
+    z.object({
+      paragraphs: z.array(z.object({ context: z.string(), qas: z.array(z.object({ question: z.string() })) })),
+    }),
   ),
 });
 

@@ -37,7 +37,11 @@ export const ours: EngineKind = {
 };
 
 /** Stores documents as memories written now, by way of import; gives the document of each memory. */
-export async function fill(store: MemoryStore, documents: readonly Document[], role = "bench"): Promise<Map<string, string>> {
+export async function fill(
+  store: MemoryStore,
+  documents: readonly Document[],
+  role = "bench",
+): Promise<Map<string, string>> {
   const ids = new Map<string, string>();
   const now = Date.now();
   for (let from = 0; from < documents.length; from += 500) {
@@ -103,9 +107,15 @@ export async function openFts(folder: string, name: string, tokenizer: string): 
         version: 1,
         name: "plain",
         up: (made) => {
-          made.run("CREATE TABLE docs(row INTEGER PRIMARY KEY, id TEXT NOT NULL, body TEXT NOT NULL, about TEXT NOT NULL)");
-          made.run(`CREATE VIRTUAL TABLE fts USING fts5(body, about, content='docs', content_rowid='row', tokenize='${tokenizer}')`);
-          made.run("CREATE TRIGGER docs_in AFTER INSERT ON docs BEGIN INSERT INTO fts(rowid, body, about) VALUES(new.row, new.body, new.about); END");
+          made.run(
+            "CREATE TABLE docs(row INTEGER PRIMARY KEY, id TEXT NOT NULL, body TEXT NOT NULL, about TEXT NOT NULL)",
+          );
+          made.run(
+            `CREATE VIRTUAL TABLE fts USING fts5(body, about, content='docs', content_rowid='row', tokenize='${tokenizer}')`,
+          );
+          made.run(
+            "CREATE TRIGGER docs_in AFTER INSERT ON docs BEGIN INSERT INTO fts(rowid, body, about) VALUES(new.row, new.body, new.about); END",
+          );
         },
       },
     ],
@@ -119,7 +129,8 @@ function fts(name: string, tokenizer: string, match: (question: string) => strin
     async build({ documents }, folder) {
       const db = await openFts(folder, name.replace(/\W+/g, "-"), tokenizer);
       await db.write(() => {
-        for (const { id, body, about } of documents) db.run("INSERT INTO docs(id, body, about) VALUES(?, ?, ?)", [id, body, about.join(" ")]);
+        for (const { id, body, about } of documents)
+          db.run("INSERT INTO docs(id, body, about) VALUES(?, ?, ?)", [id, body, about.join(" ")]);
       });
       return { search: (question) => searchFts(db, match(question)), close: () => db.close() };
     },
@@ -131,7 +142,10 @@ export function searchFts(db: Database, match: string): string[] {
   if (match === "") return [];
   try {
     return db
-      .all<{ id: string }>(`SELECT d.id FROM fts JOIN docs d ON d.row = fts.rowid WHERE fts MATCH ? ORDER BY bm25(fts) LIMIT ${ranks}`, [match])
+      .all<{ id: string }>(
+        `SELECT d.id FROM fts JOIN docs d ON d.row = fts.rowid WHERE fts MATCH ? ORDER BY bm25(fts) LIMIT ${ranks}`,
+        [match],
+      )
       .map(({ id }) => id);
   } catch {
     return [];
@@ -153,9 +167,21 @@ function minisearch(name: string, processTerm?: (term: string) => string | null)
   return {
     name,
     async build({ documents }) {
-      const index = new MiniSearch<Document>({ fields: ["body", "about"], extractField: (document, field) => (field === "id" ? document.id : field === "about" ? document.about.join(" ") : document.body), ...(processTerm && { processTerm: (term: string) => processTerm(term.toLowerCase()) }) });
+      const index = new MiniSearch<Document>({
+        fields: ["body", "about"],
+        extractField: (document, field) =>
+          field === "id" ? document.id : field === "about" ? document.about.join(" ") : document.body,
+        ...(processTerm && { processTerm: (term: string) => processTerm(term.toLowerCase()) }),
+      });
       index.addAll(documents);
-      return { search: (question) => index.search(question).slice(0, ranks).map(({ id }) => String(id)), close: () => undefined };
+      return {
+        search: (question) =>
+          index
+            .search(question)
+            .slice(0, ranks)
+            .map(({ id }) => String(id)),
+        close: () => undefined,
+      };
     },
   };
 }
@@ -165,9 +191,19 @@ function orama(name: string, stems: boolean): EngineKind {
     name,
     async build({ documents }) {
       const { create, insertMultiple, search } = await import("@orama/orama");
-      const tokenizer = { language: "english", normalizationCache: new Map<string, string>(), tokenize: (raw: string) => [...new Set(words(raw).flatMap((word) => stem(word) ?? []))] };
-      const db = create({ schema: { key: "string", body: "string", about: "string" } as const, ...(stems && { components: { tokenizer } }) });
-      await insertMultiple(db, documents.map(({ id, body, about }) => ({ key: id, body, about: about.join(" ") })));
+      const tokenizer = {
+        language: "english",
+        normalizationCache: new Map<string, string>(),
+        tokenize: (raw: string) => [...new Set(words(raw).flatMap((word) => stem(word) ?? []))],
+      };
+      const db = create({
+        schema: { key: "string", body: "string", about: "string" } as const,
+        ...(stems && { components: { tokenizer } }),
+      });
+      await insertMultiple(
+        db,
+        documents.map(({ id, body, about }) => ({ key: id, body, about: about.join(" ") })),
+      );
       return {
         async search(question) {
           const found = await search(db, { term: question, properties: ["body", "about"], limit: ranks });

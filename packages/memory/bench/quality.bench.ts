@@ -20,7 +20,10 @@ const gates = { at5: 65, at10: 73, reciprocal: 0.566, chinese: 98, japanese: 91 
 export default defineBench(async (bench) => {
   const folder = dataFolder();
   if (!folder) {
-    bench.skip("quality of recall", "the public sets are not here: set TOOLHAFT_DATA to a folder with locomo/ and cjk/");
+    bench.skip(
+      "quality of recall",
+      "the public sets are not here: set TOOLHAFT_DATA to a folder with locomo/ and cjk/",
+    );
     return;
   }
   const conversations = locomo(folder);
@@ -43,14 +46,28 @@ export default defineBench(async (bench) => {
       `${percent(zh, "at1")} / ${mean(zh, "reciprocal").toFixed(3)}`,
       `${percent(ja, "at1")} / ${mean(ja, "reciprocal").toFixed(3)}`,
     ]);
-    const figures = { at5: 100 * mean(answerable, "at5"), at10: 100 * mean(answerable, "at10"), reciprocal: mean(answerable, "reciprocal") };
+    const figures = {
+      at5: 100 * mean(answerable, "at5"),
+      at10: 100 * mean(answerable, "at10"),
+      reciprocal: mean(answerable, "reciprocal"),
+    };
     if (kind === ours) own = { ...figures, chinese: 100 * mean(zh, "at1"), japanese: 100 * mean(ja, "at1") };
     else beaten.push({ name: kind.name, at5: figures.at5 });
   }
   const inOne = await measure(ours, shared);
-  table.push([`${ours.name}, all conversations in one store`, triple(inOne.filter(({ category }) => category <= 4)), triple(inOne), "", ""]);
+  table.push([
+    `${ours.name}, all conversations in one store`,
+    triple(inOne.filter(({ category }) => category <= 4)),
+    triple(inOne),
+    "",
+    "",
+  ]);
 
-  bench.table("Evidence found", ["engine", "LoCoMo 1–4: R@5 / R@10 / MRR", "all: R@5 / R@10 / MRR", "CMRC2018 R@1 / MRR", "JSQuAD R@1 / MRR"], table);
+  bench.table(
+    "Evidence found",
+    ["engine", "LoCoMo 1–4: R@5 / R@10 / MRR", "all: R@5 / R@10 / MRR", "CMRC2018 R@1 / MRR", "JSQuAD R@1 / MRR"],
+    table,
+  );
   const gate = (name: string, value: number, least: number, unit: string) =>
     bench.figure({ name, ours: value, baseline: { name: "gate", value: least }, unit, target: { min: 1 } });
   gate("LoCoMo categories 1–4, R@5", own.at5, gates.at5, "%");
@@ -59,7 +76,13 @@ export default defineBench(async (bench) => {
   gate("CMRC2018 (Chinese), R@1", own.chinese, gates.chinese, "%");
   gate("JSQuAD (Japanese), R@1", own.japanese, gates.japanese, "%");
   for (const { name, at5 } of beaten) {
-    bench.figure({ name: "LoCoMo categories 1–4, R@5", ours: own.at5, baseline: { name, value: Math.max(at5, 0.01) }, unit: "%", target: { min: 1.0001 } });
+    bench.figure({
+      name: "LoCoMo categories 1–4, R@5",
+      ours: own.at5,
+      baseline: { name, value: Math.max(at5, 0.01) },
+      unit: "%",
+      target: { min: 1.0001 },
+    });
   }
 });
 
@@ -67,8 +90,12 @@ export default defineBench(async (bench) => {
 function joined(collections: readonly Collection[]): Collection {
   return {
     name: "shared",
-    documents: collections.flatMap(({ name, documents }) => documents.map((document) => ({ ...document, id: `${name}/${document.id}` }))),
-    questions: collections.flatMap(({ name, questions }) => questions.map((question) => ({ ...question, gold: question.gold.map((id) => `${name}/${id}`) }))),
+    documents: collections.flatMap(({ name, documents }) =>
+      documents.map((document) => ({ ...document, id: `${name}/${document.id}` })),
+    ),
+    questions: collections.flatMap(({ name, questions }) =>
+      questions.map((question) => ({ ...question, gold: question.gold.map((id) => `${name}/${id}`) })),
+    ),
   };
 }
 
@@ -77,7 +104,8 @@ async function measure(kind: EngineKind, collection: Collection): Promise<Score[
   try {
     const engine = await kind.build(collection, folder);
     const scores: Score[] = [];
-    for (const { text, gold, category } of collection.questions) scores.push(score(await engine.search(text), gold, category));
+    for (const { text, gold, category } of collection.questions)
+      scores.push(score(await engine.search(text), gold, category));
     await engine.close();
     return scores;
   } finally {
@@ -88,7 +116,13 @@ async function measure(kind: EngineKind, collection: Collection): Promise<Score[
 function score(found: readonly string[], gold: readonly string[], category: number): Score {
   const share = (ranks: number) => gold.filter((id) => found.slice(0, ranks).includes(id)).length / gold.length;
   const first = found.findIndex((id) => gold.includes(id));
-  return { category, at1: first === 0 ? 1 : 0, at5: share(5), at10: share(10), reciprocal: first >= 0 ? 1 / (first + 1) : 0 };
+  return {
+    category,
+    at1: first === 0 ? 1 : 0,
+    at5: share(5),
+    at10: share(10),
+    reciprocal: first >= 0 ? 1 / (first + 1) : 0,
+  };
 }
 
 function mean(scores: readonly Score[], figure: Exclude<keyof Score, "category">): number {
