@@ -18,6 +18,7 @@ export interface FamilyEntry {
 /** Every family this command knows; a new one is one line here and one dependency. */
 export const registry: readonly FamilyEntry[] = [
   { name: "hashline", byDefault: true, load: async () => (await import("@toolhaft/hashline")).createHashline() },
+  { name: "session", byDefault: true, load: async () => (await import("@toolhaft/session")).createSessions() },
 ];
 
 /** The families of some names: none means the default ones, `all` every one. */
