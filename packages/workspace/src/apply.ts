@@ -4,6 +4,7 @@ import { ToolError } from "@toolhaft/core";
 import { overwrite } from "./copy-file.ts";
 import type { FileSystem } from "./file-system.ts";
 import type { Known, Step } from "./journal.ts";
+import { digestFile } from "./read-file.ts";
 import { removeFile } from "./small-file.ts";
 import { changedError, lookAt, refuseChanged } from "./state-of.ts";
 import { cannotLink, systemCode } from "./system-error.ts";
@@ -91,8 +92,8 @@ export async function replace(files: FileSystem, from: string, to: string): Prom
 /** The old inode now has its backup's name only: a write that came between the last look and the rename shows there. */
 async function refuseLateWrite(files: FileSystem, backup: string, path: string, before: Known): Promise<void> {
   const stat = await lookAt(files, backup);
-  const isInode = String(stat?.ino) === before.ino;
-  if (isInode && String(stat?.mtimeNs) !== before.mtimeNs) throw changedError(path);
+  if (String(stat?.ino) !== before.ino || String(stat?.mtimeNs) === before.mtimeNs) return;
+  if ((await digestFile(files, backup)).version !== before.version) throw changedError(path);
 }
 
 function existsNow(path: string): ToolError {

@@ -142,7 +142,7 @@ export async function sweep(files: FileSystem, journal: Pick<Journal, "steps" | 
   for (const folder of [...journal.folders].reverse()) await removeIfEmpty(files, folder);
 }
 
-async function removeIfEmpty(files: FileSystem, folder: string): Promise<void> {
+export async function removeIfEmpty(files: FileSystem, folder: string): Promise<void> {
   try {
     await files.rmdir(folder);
   } catch (error) {
