@@ -168,6 +168,11 @@ describe("bad input", () => {
     );
     await f.workspace.write({ "big.fake": "x".repeat(2_000) });
     const fails = (input: object, tool = "hover") => f.family.fails(tool, input);
+    expect(await fails({}, "diagnostics")).toMatchObject({
+      code: "invalid_input",
+      message: expect.stringContaining("nothing was checked"),
+    });
+
     const at = { filePath: "a.fake" };
     expect(await fails({ ...at, line: 0 })).toMatchObject({
       code: "invalid_input",
@@ -229,10 +234,6 @@ describe("bad input", () => {
       code: "not_found",
       hint: expect.stringContaining("lsp_prepare_call_hierarchy"),
     });
-    expect(await fails({}, "diagnostics")).toMatchObject({
-      code: "invalid_input",
-      message: expect.stringContaining("nothing was checked"),
-    });
     expect(await fails({ languageId: "fakee" }, "restart_server")).toMatchObject({
       code: "not_found",
       hint: expect.stringContaining("fake"),
@@ -262,7 +263,7 @@ describe("bad input", () => {
     await f.family.call("restart_server", { languageId: "fake" });
     const again = await f.family.ok<{ problems: string[] }>("servers");
     expect(again.data.problems.join("\n")).toMatch(
-      /2:12 lsp\.serverz is not known[\s\S]*lsp\.servers\.go\.args must be a list of strings/,
+      /2:23 lsp\.serverz is not known[\s\S]*lsp\.servers\.go\.args must be a list of strings/,
     );
   });
 
