@@ -125,7 +125,7 @@ async function* streamed(
   run: (onProgress: (update: AiSdkProgress) => void) => Promise<ToolResult>,
 ): AsyncGenerator<AiSdkProgress | ToolResult> {
   const updates: AiSdkProgress[] = [];
-  let wake = () => undefined as void;
+  let wake: () => void = () => undefined;
   let settled = false;
   const result = run((update) => {
     updates.push(update);

@@ -10,8 +10,8 @@ export function failureOf(error: ToolError): ToolFailure {
   return withCause(
     {
       code,
-      message: code === "internal" ? maskSecrets(error.message) : error.message,
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      message: maskSecrets(messageOf(error)),
+      ...(error.hint === undefined ? {} : { hint: maskSecrets(error.hint) }),
       retryable: error.retryable,
       ...(error.details === undefined ? {} : { details: error.details }),
     },

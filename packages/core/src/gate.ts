@@ -1,8 +1,9 @@
-import type { Ask, Asker, Decision, PermissionRequest } from "./context.ts";
-import { ToolError } from "./errors.ts";
+import type { Asker, Decision, PermissionRequest, ToolContext } from "./context.ts";
+import { isToolError, ToolError } from "./errors.ts";
 import { policyOf } from "./policy/create-policy.ts";
 import { realPath } from "./policy/default-policy.ts";
 import type { Policy, PolicyRule, Verdict } from "./policy/types.ts";
+import type { AnyTool } from "./tool.ts";
 
 /** How long a person may take to answer, in milliseconds. */
 export const defaultAskTimeoutMs = 600_000;
@@ -12,6 +13,8 @@ export interface Gate {
   readonly policy: Policy;
   readonly asker: Asker | undefined;
   readonly askTimeoutMs: number;
+  /** The id of a call that nobody named. */
+  nextCallId(): string;
   /** Keys of {@link answerKey} that hold for the session. */
   readonly remembered: Set<string>;
 }
@@ -47,27 +50,27 @@ export function permitted(gate: Gate, caller: Caller, permission: string, resour
   return effect === "ask" && gate.remembered.has(answerKey(caller, permission, resource)) ? "allow" : effect;
 }
 
-/**
- * The gate of one call. Answers count for this call and the same resource, or for the session where the person said so.
- */
-export function bindAsk(gate: Gate, caller: Caller): Ask {
-  let granted: Map<string, Promise<void>> | undefined;
-  return async (request) => {
-    const open = questionsOf(gate, caller, request);
-    if (open.length === 0) return;
-    if (request.fresh) return put(gate, caller, { ...request, resources: open });
-    granted ??= new Map();
-    const known = granted;
-    const keyOf = (resource: string): string => answerKey(caller, request.permission, resource);
-    const waiting = open.filter((resource) => !gate.remembered.has(keyOf(resource)));
-    const unasked = waiting.filter((resource) => !known.has(keyOf(resource)));
-    if (unasked.length > 0) {
-      const answer = put(gate, caller, { ...request, resources: unasked });
-      for (const resource of unasked)
-        for (const spelling of spellings(request.permission, resource)) known.set(keyOf(spelling), answer);
-    }
-    await Promise.all(waiting.map((resource) => known.get(keyOf(resource))));
-  };
+/** Answers of one call by {@link answerKey}; shared by whatever repeats it. */
+export interface Answers {
+  given: Map<string, Promise<void>> | undefined;
+}
+
+/** Resolves when every resource may be touched. An answer counts for this call and resource, or for the session. */
+export async function askGate(gate: Gate, caller: Caller, answers: Answers, request: PermissionRequest): Promise<void> {
+  const open = questionsOf(gate, caller, request);
+  if (open.length === 0) return;
+  if (request.fresh) return put(gate, caller, { ...request, resources: open });
+  answers.given ??= new Map();
+  const { given } = answers;
+  const keyOf = (resource: string): string => answerKey(caller, request.permission, resource);
+  const waiting = open.filter((resource) => !gate.remembered.has(keyOf(resource)));
+  const unasked = waiting.filter((resource) => !given.has(keyOf(resource)));
+  if (unasked.length > 0) {
+    const answer = put(gate, caller, { ...request, resources: unasked });
+    for (const resource of unasked)
+      for (const spelling of spellings(request.permission, resource)) given.set(keyOf(spelling), answer);
+  }
+  await Promise.all(waiting.map((resource) => given.get(keyOf(resource))));
 }
 
 /** The resources that need a person; a denied one ends it here. */
@@ -94,7 +97,7 @@ function questionsOf(gate: Gate, caller: Caller, request: PermissionRequest): st
 /** Puts one question; resolves on yes. */
 async function put(gate: Gate, caller: Caller, request: PermissionRequest): Promise<void> {
   const { asker } = gate;
-  const what = `${request.permission} ${request.resources.join(", ")}`;
+  const what = describe(request);
   if (asker === undefined) {
     const rules = request.resources.map((resource) => `${request.permission}:${resource}`);
     throw new ToolError("denied", `${what} needs a person's permission, and nobody can be asked here`, {
@@ -102,19 +105,8 @@ async function put(gate: Gate, caller: Caller, request: PermissionRequest): Prom
       details: { by: "no_asker", permission: request.permission, resources: request.resources, rules },
     });
   }
-  const decision = await answerOf(asker, gate.askTimeoutMs, caller, request, what);
-  if (!decision.allow) {
-    const feedback = decision.feedback?.trim();
-    throw new ToolError("denied", `${what} was refused by the user${feedback ? `: ${feedback}` : ""}`, {
-      hint: doNotRepeat,
-      details: {
-        by: "user",
-        permission: request.permission,
-        resources: request.resources,
-        ...(feedback ? { feedback } : {}),
-      },
-    });
-  }
+  const decision = await askPerson(asker, gate.askTimeoutMs, caller, request);
+  if (!decision.allow) throw refusal(what, request, decision.feedback);
   if (decision.remember !== "session" || request.fresh) return;
   for (const resource of request.resources) {
     for (const spelling of spellings(request.permission, resource))
@@ -122,61 +114,85 @@ async function put(gate: Gate, caller: Caller, request: PermissionRequest): Prom
   }
 }
 
-/** The first answer counts; an asker that throws, stays silent or outlives the call is a no. */
-function answerOf(
+function describe(request: PermissionRequest): string {
+  return `${request.permission} ${request.resources.join(", ")}`;
+}
+
+/** What a person's no becomes. */
+export function refusal(
+  what: string,
+  request: Pick<PermissionRequest, "permission" | "resources">,
+  feedback?: string,
+): ToolError {
+  const said = feedback?.trim();
+  const { permission, resources } = request;
+  return new ToolError("denied", `${what} was refused by the user${said ? `: ${said}` : ""}`, {
+    hint: doNotRepeat,
+    details: { by: "user", permission, resources, ...(said ? { feedback: said } : {}) },
+  });
+}
+
+/** Who asks, for a question that does not come from the tool itself. */
+export function callerOf(tool: AnyTool, context: ToolContext): Caller {
+  const { callId, sessionId, agent, signal } = context;
+  return { tool: tool.name, defaultRules: tool.defaultRules, callId, sessionId, agent, signal };
+}
+
+/**
+ * A person's answer. The first one counts; an asker that throws or gives no answer, silence beyond the time-out and the
+ * end of the call are a no.
+ */
+export function askPerson(
   asker: Asker,
   timeoutMs: number,
   caller: Caller,
   request: PermissionRequest,
-  what: string,
 ): Promise<Decision> {
-  const { signal } = caller;
+  const { tool, callId, sessionId, agent, signal } = caller;
+  const { permission, resources } = request;
+  const what = describe(request);
+  const refused = (by: string, message: string, cause?: unknown): ToolError =>
+    new ToolError("denied", message, { hint: doNotRepeat, details: { by, permission, resources }, cause });
   return new Promise((resolve, reject) => {
-    const end = (settle: () => void): void => {
+    const end = (): void => {
       clearTimeout(timer);
       signal.removeEventListener("abort", onAbort);
-      settle();
     };
-    const onAbort = (): void =>
-      end(() => reject(new ToolError("cancelled", `the call ended while ${what} was being asked`)));
-    const refuse = (by: string, message: string, cause?: unknown): void =>
-      end(() =>
-        reject(
-          new ToolError("denied", message, {
-            hint: doNotRepeat,
-            details: { by, permission: request.permission, resources: request.resources },
-            cause,
-          }),
-        ),
-      );
+    const fail = (error: ToolError): void => {
+      end();
+      reject(error);
+    };
+    const onAbort = (): void => fail(new ToolError("cancelled", `the call ended while ${what} was being asked`));
     const timer = setTimeout(
-      () => refuse("timeout", `${what} was asked, and nobody answered within ${timeoutMs} ms`),
+      () => fail(refused("timeout", `${what} was asked, and nobody answered within ${timeoutMs} ms`)),
       timeoutMs,
     );
+    if (signal.aborted) {
+      onAbort();
+      return;
+    }
     signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) return onAbort();
-    const question = {
-      ...request,
-      tool: caller.tool,
-      callId: caller.callId,
-      sessionId: caller.sessionId,
-      agent: caller.agent,
-      signal,
+    const answered = (decision: unknown): void => {
+      if (!isDecision(decision)) fail(refused("no_asker", `${what} was asked, and the answer was neither yes nor no`));
+      else {
+        end();
+        resolve(decision);
+      }
     };
-    Promise.resolve()
-      .then(() => asker(question))
-      .then(
-        (decision) => {
-          if (decision === null || typeof decision !== "object" || typeof decision.allow !== "boolean")
-            refuse("no_asker", `${what} was asked, and the answer was neither yes nor no`);
-          else end(() => resolve(decision));
-        },
-        (cause: unknown) => {
-          if (cause instanceof ToolError) end(() => reject(cause));
-          else refuse("no_asker", `${what} could not be asked: the host failed to put the question`, cause);
-        },
+    const broken = (cause: unknown): void =>
+      fail(
+        isToolError(cause)
+          ? cause
+          : refused("no_asker", `${what} could not be asked: the host failed to put the question`, cause),
       );
+    Promise.resolve()
+      .then(() => asker({ ...request, tool, callId, sessionId, agent, signal }))
+      .then(answered, broken);
   });
+}
+
+function isDecision(value: unknown): value is Decision {
+  return typeof value === "object" && value !== null && "allow" in value && typeof value.allow === "boolean";
 }
 
 function answerKey(caller: Caller, permission: string, resource: string): string {

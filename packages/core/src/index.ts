@@ -1,6 +1,6 @@
 export { type Clock, systemClock } from "./clock.ts";
 export type { Ask, Asker, ContextInit, Decision, PermissionRequest, ProgressUpdate, ToolContext } from "./context.ts";
-export { createContext } from "./create-context.ts";
+export { createContext, isVisible, narrowContext } from "./create-context.ts";
 export { defineTool } from "./define-tool.ts";
 export {
   type ErrorCode,
@@ -13,8 +13,15 @@ export {
 export type { Family } from "./family.ts";
 export { createNonce, fence } from "./fence.ts";
 export type { FileChange, FileState } from "./file-change.ts";
+export { fitName } from "./fit-name.ts";
 export { createId } from "./id.ts";
 export { findInvisible, type Invisible, showInvisible } from "./invisible.ts";
+export { type ApprovalOptions, approval } from "./middleware/approval.ts";
+export { type LoggingOptions, type LogRecord, logging } from "./middleware/logging.ts";
+export { type RateLimitOptions, rateLimit } from "./middleware/rate-limit.ts";
+export { type ResultCapOptions, resultCap, type Spill } from "./middleware/result-cap.ts";
+export { type RetryOptions, retry } from "./middleware/retry.ts";
+export { type TimeoutOptions, timeout } from "./middleware/timeout.ts";
 export type { Middleware, Next, ToolCall } from "./middleware/types.ts";
 export { nearest } from "./nearest.ts";
 export { createPolicy, type PolicyInit } from "./policy/create-policy.ts";
@@ -49,4 +56,5 @@ export {
   type ToolSchema,
   toolOutput,
 } from "./tool.ts";
-export { alias, type Toolset, toolset } from "./toolset.ts";
+export { alias, familiesOf, type Toolset, toolset } from "./toolset.ts";
+export { resultFromJson, resultToJson } from "./wire.ts";

@@ -78,7 +78,12 @@ const blocks6 = blocks([
 export function canonicalAddress(text: string): string | undefined {
   const bare = text.startsWith("[") && text.endsWith("]") ? text.slice(1, -1) : text;
   if (bare.includes("%")) return undefined;
-  if (ipaddr.IPv4.isValidFourPartDecimal(bare) || ipaddr.IPv6.isValid(bare)) return ipaddr.parse(bare).toString();
+  if (ipaddr.IPv4.isValidFourPartDecimal(bare)) return ipaddr.parse(bare).toString();
+  if (!bare.includes(":")) return undefined;
+  // The library reads "::8.8.8.8" as "::ffff:8.8.8.8"; URL writes a dotted tail in hexadecimal.
+  const v6 =
+    bare.includes(".") && URL.canParse(`http://[${bare}]/`) ? new URL(`http://[${bare}]/`).hostname.slice(1, -1) : bare;
+  if (!v6.includes(".") && ipaddr.IPv6.isValid(v6)) return ipaddr.parse(v6).toString();
   return undefined;
 }
 

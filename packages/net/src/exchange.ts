@@ -18,7 +18,7 @@ export interface Exchange {
   read(): Promise<Uint8Array | undefined>;
   /** Ends the request and its socket. */
   abort(reason: Error): void;
-  /** The socket has no more of this answer to give: it ended, or it was closed. */
+  /** Told when the answer has ended or its socket was closed, and once more when it is aborted after its end. */
   onDone(listener: (clean: boolean) => void): void;
 }
 
@@ -77,7 +77,8 @@ export function exchange(client: Client, request: Outgoing, deadline: Deadline, 
       failure ??= reason;
       if (controller === undefined) reject(reason);
       else if (!ended && !controller.aborted) controller.abort(reason);
-      else finish(false);
+      else if (finished === undefined) finish(false);
+      else doneListener?.(false);
     }
     function finish(clean: boolean): void {
       if (finished !== undefined) return;
@@ -144,8 +145,8 @@ export function exchange(client: Client, request: Outgoing, deadline: Deadline, 
       });
     }
     function onDone(listener: (clean: boolean) => void): void {
-      if (finished === undefined) doneListener = listener;
-      else listener(finished.clean);
+      doneListener = listener;
+      if (finished !== undefined) listener(finished.clean);
     }
 
     const leave = deadline.onEnd(abort);

@@ -15,7 +15,10 @@ export interface Lease {
   reused: boolean;
   notes: readonly Note[];
   forward: Opened["forward"];
-  /** Gives it back: `clean` when its answer was read to the end. */
+  /**
+   * Gives it back: `clean` when its answer was read to the end. A second call that is not clean (what came turned out to be a
+   * bomb) closes the connection if nobody has it yet.
+   */
   release(clean: boolean): void;
 }
 
@@ -28,7 +31,7 @@ interface Connection {
   client: Client;
   opened: Opened;
   alive: boolean;
-  served: boolean;
+  uses: number;
 }
 
 interface Place {
@@ -113,7 +116,7 @@ export function createPool(connector: Connector, maxPerOrigin: number): Pool {
       bodyTimeout: 0,
       allowH2: false,
     });
-    const connection: Connection = { client, opened, alive: true, served: false };
+    const connection: Connection = { client, opened, alive: true, uses: 0 };
     all.add(connection);
     client.on("disconnect", () => {
       connection.alive = false;
@@ -145,15 +148,22 @@ export function createPool(connector: Connector, maxPerOrigin: number): Pool {
       throw error;
     }
     let returned = false;
+    connection.uses += 1;
+    const use = connection.uses;
     return {
       client: connection.client,
-      reused: connection.served,
+      reused: connection.uses > 1,
       notes: connection.opened.notes,
       forward: connection.opened.forward,
       release(clean) {
-        if (returned) return;
+        if (returned) {
+          if (!clean && connection.uses === use && place.idle.includes(connection)) {
+            place.idle = place.idle.filter((other) => other !== connection);
+            end(connection);
+          }
+          return;
+        }
         returned = true;
-        connection.served = true;
         if (clean && connection.alive && !closed) place.idle.push(connection);
         else end(connection);
         free(key, place);

@@ -138,6 +138,8 @@ export interface NetOptions {
 export interface ProxyOptions {
   /** Told of every place that was refused, once per origin and rule. */
   onBlocked?(blocked: Blocked): void;
+  /** Told of every origin that could not be reached, with the reason. */
+  onFailed?(origin: string, error: Error): void;
   /** Over all connections, both ways. @default 200 MiB */
   maxBytes?: number;
   /** Ports that may be reached beside 80, 443 and those of `allow`: the port of the page that is opened. */

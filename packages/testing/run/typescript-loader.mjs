@@ -1,8 +1,10 @@
 // Runs the repository's own TypeScript: `node --import <this file> file.ts`, with `@toolhaft/*` read from sources.
 // tsx is not used for benches: it compiles with `keepNames`, which adds a call to every closure that is made and so bends
 // what is measured. TypeScript's own transpiler leaves the code as it is written.
-import { readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { register } from "node:module";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isMainThread } from "node:worker_threads";
 
@@ -10,6 +12,7 @@ if (isMainThread) register(import.meta.url);
 
 const packages = new URL("../../", import.meta.url);
 const fromDist = process.env.TOOLHAFT_BENCH_DIST === "1";
+const cache = fileURLToPath(new URL("../../../node_modules/.cache/toolhaft-typescript", import.meta.url));
 let typescript;
 
 export async function resolve(specifier, context, next) {
@@ -22,10 +25,22 @@ export async function resolve(specifier, context, next) {
 
 export async function load(url, context, next) {
   if (!url.startsWith("file:") || !url.endsWith(".ts")) return next(url, context);
+  return { format: "module", source: await transpiled(fileURLToPath(url)), shortCircuit: true };
+}
+
+/** Kept by content: a second process with the same file needs no compiler. */
+async function transpiled(file) {
+  const text = readFileSync(file, "utf8");
+  const kept = join(cache, `${createHash("sha256").update(`1 ${file}\n${text}`).digest("hex")}.mjs`);
+  try {
+    return readFileSync(kept, "utf8");
+  } catch (error) {
+    if (error.code !== "ENOENT") throw error;
+  }
   typescript ??= (await import("typescript")).default;
   const { ModuleKind, ScriptTarget } = typescript;
-  const { outputText } = typescript.transpileModule(readFileSync(fileURLToPath(url), "utf8"), {
-    fileName: fileURLToPath(url),
+  const { outputText } = typescript.transpileModule(text, {
+    fileName: file,
     compilerOptions: {
       module: ModuleKind.ESNext,
       target: ScriptTarget.ES2023,
@@ -33,5 +48,10 @@ export async function load(url, context, next) {
       inlineSourceMap: true,
     },
   });
-  return { format: "module", source: outputText, shortCircuit: true };
+  // Written aside and renamed: two processes may do the same at once.
+  const half = `${kept}.${process.pid}`;
+  mkdirSync(cache, { recursive: true });
+  writeFileSync(half, outputText);
+  renameSync(half, kept);
+  return outputText;
 }

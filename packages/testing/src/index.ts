@@ -13,6 +13,10 @@ export {
   type Work,
 } from "./bench.ts";
 export { contextFor } from "./context-for.ts";
+export { arbitraryOf } from "./contract/arbitrary.ts";
+export type { Input, InvalidFixture, MakeTools, Setting, ToolFixtures, ValidFixture } from "./contract/fixtures.ts";
+export type { ProcessModule } from "./contract/processes.ts";
+export { type ContractCase, contractOf, type FamilyTest, testFamily, testTool } from "./contract/test-tool.ts";
 export { type FakeClock, fakeClock } from "./fake-clock.ts";
 export { long, runs } from "./long.ts";
 export {

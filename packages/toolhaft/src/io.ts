@@ -11,6 +11,8 @@ export interface Io {
   ask: ((question: string) => Promise<string>) | undefined;
   /** Colours go to a terminal that wants them. */
   colours: boolean;
+  /** Columns that help is wrapped to; the same in every pipe. */
+  width: number;
   cwd: string;
   env: NodeJS.ProcessEnv;
   /** Fires when the user interrupts. */
@@ -38,6 +40,7 @@ export function processIo(stdout?: ClaimedStdout): Io {
     },
     ask: terminal ? askTerminal : undefined,
     colours: process.stdout.isTTY === true && !process.env.NO_COLOR,
+    width: process.stdout.isTTY === true ? process.stdout.columns : 100,
     cwd: process.cwd(),
     env: process.env,
     signal: interrupted.signal,

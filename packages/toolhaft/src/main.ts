@@ -53,6 +53,8 @@ function createProgram(io: Io, known: readonly FamilyEntry[], done: (code: numbe
     .configureOutput({
       writeOut: io.out,
       writeErr: io.err,
+      getOutHelpWidth: () => io.width,
+      getErrHelpWidth: () => io.width,
       getOutHasColors: () => io.colours,
       getErrHasColors: () => io.colours,
     })

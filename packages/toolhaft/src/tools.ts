@@ -1,5 +1,5 @@
 import { type AnyTool, nearest, type Toolset, toolset } from "@toolhaft/core";
-import { usageFault } from "./exit-codes.ts";
+import { CommandFault, exitCodes, usageFault } from "./exit-codes.ts";
 import { chooseFamilies, type FamilyEntry, type FamilyOptions } from "./families.ts";
 
 export interface ToolChoice extends FamilyOptions {
@@ -32,10 +32,12 @@ export async function findTool(
   choice: ToolChoice,
   known: readonly FamilyEntry[],
 ): Promise<{ tool: AnyTool; set: Toolset }> {
-  const set = await loadTools({ ...choice, families: choice.families.length > 0 ? choice.families : ["all"] }, known);
+  const families = choice.families.length > 0 ? choice.families : ["all"];
+  const set = await loadTools({ ...choice, families, readOnly: false }, known);
   const tool = set.get(name);
-  if (tool !== undefined) return { tool, set };
+  if (tool !== undefined && !(choice.readOnly && !tool.annotations.readOnlyHint)) return { tool, set };
   await set.close();
+  if (tool !== undefined) throw new CommandFault(exitCodes.denied, `${name} writes, and --read-only was given`);
   const near = nearest(
     name,
     set.tools.map((entry) => entry.name),

@@ -1,7 +1,15 @@
 import { resolve } from "node:path";
 import { ToolError } from "@toolhaft/core";
 import type { FileStat, FileSystem } from "./file-system.ts";
-import { absolutePath, componentsBelow, isInside, type RealPath, realPath, shownPath } from "./paths.ts";
+import {
+  absolutePath,
+  componentsBelow,
+  isInside,
+  type RealPath,
+  realPath,
+  refuseForeignShare,
+  shownPath,
+} from "./paths.ts";
 import type { ResolvedPath, Scope } from "./types.ts";
 
 export type AccessKind = "read" | "write";
@@ -56,6 +64,10 @@ export function createAccess(options: AccessOptions): Access {
 
   async function locate(path: string, access: AccessKind, scope: Scope): Promise<Target> {
     const given = absolutePath(path, scope.directory);
+    refuseForeignShare(
+      given,
+      isInside(resolve(options.root), given) || options.extraRoots.some((root) => isInside(resolve(root.path), given)),
+    );
     const real: RealPath = await realPath(options.files, given);
     const judged = access === "read" && scope.links === "lexical" ? given : real.path;
     const target: Target = {

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ToolError } from "@toolhaft/core";
 import { overwrite } from "./copy-file.ts";
 import type { FileSystem } from "./file-system.ts";
-import type { Step } from "./journal.ts";
+import type { Known, Step } from "./journal.ts";
+import { digestFile } from "./read-file.ts";
 import { removeFile } from "./small-file.ts";
 import { changedError, lookAt, refuseChanged } from "./state-of.ts";
 import { cannotLink, systemCode } from "./system-error.ts";
@@ -17,7 +18,7 @@ export async function applyStep(files: FileSystem, step: Step, fsync: boolean): 
       else {
         await refuseChanged(files, step.path, step.before);
         await replace(files, step.temp, step.path);
-        if (step.backup) await refuseLateWrite(files, step.backup, step.path, step.before.mtimeNs);
+        if (step.backup) await refuseLateWrite(files, step.backup, step.path, step.before);
       }
       break;
     case "remove":
@@ -89,9 +90,10 @@ export async function replace(files: FileSystem, from: string, to: string): Prom
 }
 
 /** The old inode now has its backup's name only: a write that came between the last look and the rename shows there. */
-async function refuseLateWrite(files: FileSystem, backup: string, path: string, mtimeNs: string): Promise<void> {
+async function refuseLateWrite(files: FileSystem, backup: string, path: string, before: Known): Promise<void> {
   const stat = await lookAt(files, backup);
-  if (stat && stat.links === 1 && String(stat.mtimeNs) !== mtimeNs) throw changedError(path);
+  if (String(stat?.ino) !== before.ino || String(stat?.mtimeNs) === before.mtimeNs) return;
+  if ((await digestFile(files, backup)).version !== before.version) throw changedError(path);
 }
 
 function existsNow(path: string): ToolError {

@@ -15,7 +15,7 @@ import { type Held, type LockKey, type Locks, refuseAborted } from "./locks.ts";
 import { ParentWatch } from "./parents.ts";
 import { shownPath } from "./paths.ts";
 import { dropHolds } from "./recover.ts";
-import { rollBack, sweep } from "./rollback.ts";
+import { removeIfEmpty, rollBack, sweep } from "./rollback.ts";
 import { absentAs } from "./small-file.ts";
 import { backUpAll, stageAll } from "./stage.ts";
 import { ensureStateFolder } from "./state-folder.ts";
@@ -48,6 +48,8 @@ export interface CommitRequest<T> {
   readonly scope: Scope;
   readonly dryRun: boolean;
   readonly undoOf?: string;
+  /** Folders that go afterwards if they are empty, outermost first. */
+  readonly emptied?: readonly string[];
   propose(files: ReadonlyMap<string, Fresh>): Promise<Proposal<T>>;
 }
 
@@ -158,11 +160,16 @@ export class Committer {
     const changes = await fileChanges(files, drafts);
     const journal = journalOf(assembly, request, held, { id, time: this.#env.clock.now(), fsync });
     const run = new Run(this.#env, new CommitFolder(files, commitPath), assembly, journal, held);
-    const warnings = await run.commit(drafts, request.scope.signal).catch((error: unknown) => {
+    const warnings = await run.commit(drafts, request.scope.signal).catch((error: unknown): never => {
       // Somebody may have removed the state folder since it was made.
       if (isAbsent(error)) this.#stateReady = false;
       throw toToolError(error, "commit the change");
     });
+    for (const folder of [...(request.emptied ?? [])].reverse()) {
+      await removeIfEmpty(files, folder).catch((error: unknown) =>
+        warnings.push(toToolError(error, `remove ${folder}`).message),
+      );
+    }
     const notes = [...warnings, ...this.#env.announce(recordOf(journal))];
     return { id, changes, result, notes };
   }
@@ -231,7 +238,7 @@ class Run {
   }
 
   /** @returns warnings */
-  async commit(drafts: readonly Draft[], signal: AbortSignal | undefined): Promise<readonly string[]> {
+  async commit(drafts: readonly Draft[], signal: AbortSignal | undefined): Promise<string[]> {
     const warnings = await this.#prepare(drafts, signal);
     await this.#apply();
     return [...warnings, ...(await this.#close(drafts))];

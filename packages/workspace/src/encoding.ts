@@ -38,7 +38,7 @@ export async function codecOf(label: string, shown: string, writing: boolean): P
   const decoder = decoderOf(label, shown);
   if (decoder === undefined) return undefined;
   const encoding = decoder.encoding;
-  const decode = (bytes: Uint8Array) => decoder.decode(bytes);
+  const decode = encoding === "windows-1252" ? decodeWindows1252 : (bytes: Uint8Array) => decoder.decode(bytes);
   if (!writing) {
     return {
       encoding,
@@ -48,7 +48,7 @@ export async function codecOf(label: string, shown: string, writing: boolean): P
       },
     };
   }
-  const encoder = await encoderOf(label, shown);
+  const encoder = await encoderOf(encoding, shown);
   return {
     encoding,
     decode,
@@ -59,6 +59,16 @@ export async function codecOf(label: string, shown: string, writing: boolean): P
       return bytes;
     },
   };
+}
+
+/** Node 20 takes windows-1252 for ISO 8859-1, which differs in 0x80 to 0x9F. @see https://encoding.spec.whatwg.org/index-windows-1252.txt */
+const windows1252 =
+  "\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f" +
+  "\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178";
+
+function decodeWindows1252(bytes: Uint8Array): string {
+  const latin1 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+  return latin1.replace(/[\x80-\x9f]/g, (character) => windows1252.charAt(character.charCodeAt(0) - 0x80));
 }
 
 function decoderOf(label: string, shown: string): TextDecoder | undefined {

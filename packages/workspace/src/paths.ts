@@ -20,10 +20,18 @@ const windowsDevice = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9
 export function refuseWindowsNames(path: string): void {
   const hint = { hint: "name a plain file" };
   if (/^[\\/]{2}[.?][\\/]/.test(path)) throw new ToolError("denied", `${path} is a device path`, hint);
-  const rest = path.replace(/^[a-z]:/i, "");
+  const rest = path.replace(/^[a-z]:(?=[\\/])/i, "");
   if (rest.includes(":")) throw new ToolError("denied", `${path} names an alternate data stream`, hint);
   const device = rest.split(/[\\/]/).find((part) => windowsDevice.test(part));
   if (device !== undefined) throw new ToolError("denied", `${path} names the device ${device}`, hint);
+}
+
+/** Looking at a share sends the user's credentials to whoever runs it, so no gate is asked about one. */
+export function refuseForeignShare(path: string, inside: boolean, platform: NodeJS.Platform = process.platform): void {
+  if (platform !== "win32" || inside || !/^[\\/]{2}/.test(path)) return;
+  throw new ToolError("denied", `${path} is on a network share outside the workspace`, {
+    hint: "choose a path inside the workspace",
+  });
 }
 
 /** Whether `path` is `folder` or lies below it, by component. */

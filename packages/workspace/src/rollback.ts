@@ -4,7 +4,7 @@ import type { FileSystem } from "./file-system.ts";
 import type { Journal, Step } from "./journal.ts";
 import { absentAs, removeFile } from "./small-file.ts";
 import { contentOf, lookAt } from "./state-of.ts";
-import { cannotLink, systemCode } from "./system-error.ts";
+import { systemCode } from "./system-error.ts";
 import type { RecoveredFile } from "./types.ts";
 
 export interface FailedStep {
@@ -127,7 +127,8 @@ async function giveName(files: FileSystem, from: string, to: string): Promise<vo
   try {
     await files.link(from, to);
   } catch (error) {
-    if (!cannotLink(error)) throw error;
+    // A full disk may refuse a new name and yet move an old one.
+    if (systemCode(error) === "EEXIST" || (await lookAt(files, to))) throw error;
     return replace(files, from, to);
   }
   await removeFile(files, from);
@@ -141,7 +142,7 @@ export async function sweep(files: FileSystem, journal: Pick<Journal, "steps" | 
   for (const folder of [...journal.folders].reverse()) await removeIfEmpty(files, folder);
 }
 
-async function removeIfEmpty(files: FileSystem, folder: string): Promise<void> {
+export async function removeIfEmpty(files: FileSystem, folder: string): Promise<void> {
   try {
     await files.rmdir(folder);
   } catch (error) {

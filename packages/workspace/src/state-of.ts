@@ -25,11 +25,12 @@ export async function contentOf(
   return version === old?.version ? "old" : "other";
 }
 
-/** @throws ToolError `conflict` when a target is no longer the file that was read */
+/** @throws ToolError `conflict` when a target is no longer the file that was read; one that was touched only passes */
 export async function refuseChanged(files: FileSystem, path: string, before: Known): Promise<void> {
   const stat = await lookAt(files, path);
   if (stat && sameFile(stat, before)) return;
-  throw changedError(path);
+  if (String(stat?.ino) !== before.ino || stat?.size !== before.bytes) throw changedError(path);
+  if ((await digestFile(files, path)).version !== before.version) throw changedError(path);
 }
 
 /** A time stamp younger than this at the time of reading may stand for two writes. */
@@ -43,9 +44,8 @@ export async function refuseRewritten(files: FileSystem, path: string, before: K
   const stat = await lookAt(files, path);
   const racy = Number(BigInt(before.mtimeNs) / 1_000_000n) > readAt - RACY_MS;
   if (stat && !racy && sameFile(stat, before) && String(stat.ctimeNs) === before.ctimeNs) return;
-  if (stat?.kind !== "file" || stat.size !== before.bytes) throw changedError(path);
+  if (stat?.kind !== "file" || String(stat.ino) !== before.ino || stat.size !== before.bytes) throw changedError(path);
   if ((await digestFile(files, path)).version !== before.version) throw changedError(path);
-  if (String(stat.ino) !== before.ino) throw changedError(path);
 }
 
 function sameFile(stat: FileStat, before: Known): boolean {

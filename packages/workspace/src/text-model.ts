@@ -25,6 +25,8 @@ export interface TextModel {
   decode(start: number, end: number): string;
   /** Bytes of a payload in the encoding of this text. @throws ToolError when it cannot be written in it */
   encode(text: string): Uint8Array;
+  /** Other bytes read in the same way: what an edit of this text made. */
+  sibling(bytes: Uint8Array): TextModel;
 }
 
 const LF = 10;
@@ -67,6 +69,7 @@ export function parseText(bytes: Uint8Array, codec?: TextCodec): TextModel {
     },
     decode: (start, end) => used.decode(buffer.subarray(start, end)),
     encode: (text) => used.encode(text),
+    sibling: (other) => parseText(other, codec),
   };
 }
 

@@ -74,6 +74,7 @@ export function undoRequest(
     scope,
     dryRun,
     undoOf: journal.id,
+    emptied: journal.folders,
     async propose(fresh): Promise<Proposal<void>> {
       const at = (path: string): Fresh => {
         const found = fresh.get(path);

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
+import { isErrno } from "./errno.ts";
 
 const run = promisify(execFile);
 
@@ -45,7 +46,7 @@ async function readOrAbsent(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    if (isErrno(error, "ENOENT") || isErrno(error, "ESRCH")) return undefined;
+    if (isErrno(error, "ENOENT", "ESRCH")) return undefined;
     throw error;
   }
 }
@@ -59,8 +60,4 @@ async function output(command: string, args: readonly string[]): Promise<string 
     if (error instanceof Error && "code" in error && typeof error.code === "number") return undefined;
     throw error;
   }
-}
-
-function isErrno(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }

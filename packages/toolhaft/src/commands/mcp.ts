@@ -43,7 +43,7 @@ export async function mcp(
         ? "default policy"
         : `default policy and ${rules.length} ${rules.length === 1 ? "rule" : "rules"}`;
     note(
-      `${set.tools.length} tools, about ${tokens} tokens, ${directory ?? "directory from the client or " + io.cwd}, ${rulesText}`,
+      `${set.tools.length} tools, about ${tokens} tokens, ${directory ?? `the folder of the client, or ${io.cwd}`}, ${rulesText}`,
     );
     if (tokens > manyTokens) note(`over ${manyTokens} tokens of tools: name fewer families, or take --tools`);
     return set;

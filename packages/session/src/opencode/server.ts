@@ -1,0 +1,67 @@
+import { randomBytes } from "node:crypto";
+import { ToolError } from "@toolhaft/core";
+import { childEnvironment, createProcessHost } from "@toolhaft/process";
+
+/** Longest wait for the program to listen, in ms. */
+const startMs = 30_000;
+
+export interface RunningServer {
+  url: string;
+  headers: Record<string, string>;
+  stop(): Promise<void>;
+}
+
+/** Starts `opencode serve` on loopback, with a password of its own, until it says where it listens. */
+export async function startServer(command: string, directory: string, signal: AbortSignal): Promise<RunningServer> {
+  const host = createProcessHost();
+  const password = randomBytes(24).toString("hex");
+  try {
+    const child = await host.start({
+      command,
+      args: ["serve", "--hostname", "127.0.0.1", "--port", "0"],
+      cwd: directory,
+      env: childEnvironment({ set: { OPENCODE_SERVER_PASSWORD: password } }),
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const url = await listening(child, signal);
+    const credentials = Buffer.from(`opencode:${password}`).toString("base64");
+    return { url, headers: { authorization: `Basic ${credentials}` }, stop: async () => host[Symbol.asyncDispose]() };
+  } catch (error) {
+    await host[Symbol.asyncDispose]();
+    if (error instanceof ToolError || signal.aborted) throw error;
+    throw new ToolError("unavailable", `${command} cannot be started`, {
+      hint: "npm install -g opencode-ai",
+      cause: error,
+    });
+  }
+}
+
+async function listening(
+  child: Awaited<ReturnType<ReturnType<typeof createProcessHost>["start"]>>,
+  signal: AbortSignal,
+): Promise<string> {
+  let said = "";
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new ToolError("timeout", "opencode serve did not listen in 30 s")), startMs);
+    const end = (settle: () => void) => {
+      clearTimeout(late);
+      signal.removeEventListener("abort", stopped);
+      settle();
+    };
+    const stopped = () => end(() => reject(signal.reason));
+    signal.addEventListener("abort", stopped, { once: true });
+    const look = (chunk: unknown) => {
+      said = (said + String(chunk)).slice(-16_384);
+      const url = /https?:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
+      if (url !== undefined) end(() => resolve(url));
+    };
+    child.stdout?.on("data", look);
+    child.stderr?.on("data", look);
+    child.exited.then((exit) =>
+      end(() =>
+        reject(new ToolError("unavailable", `opencode serve ended (${exit.code ?? exit.signal}): ${said.slice(-400)}`)),
+      ),
+    );
+  });
+}

@@ -1,0 +1,206 @@
+import { createHash } from "node:crypto";
+import { deflateSync } from "node:zlib";
+import { type Clock, ToolError } from "@toolhaft/core";
+import type { Database } from "@toolhaft/sqlite";
+import { analyse } from "@toolhaft/text";
+import type { Todo } from "../model.ts";
+import type { NewMessage, NewPart, SessionWriter } from "../store.ts";
+
+/** Characters of a tool's input that are searched. */
+const indexedInput = 2_048;
+const titleLength = 80;
+
+/** Records one session. Appends are acknowledged when they are on disk; a failure comes out of `flush` as well. */
+export class SqliteSessionWriter implements SessionWriter {
+  readonly id: string;
+  readonly #database: () => Promise<Database>;
+  readonly #clock: Clock;
+  readonly #onClose: () => Promise<void>;
+  #failure: unknown;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(id: string, database: () => Promise<Database>, clock: Clock, onClose: () => Promise<void>) {
+    this.id = id;
+    this.#database = database;
+    this.#clock = clock;
+    this.#onClose = onClose;
+  }
+
+  append(messages: NewMessage | readonly NewMessage[]): Promise<void> {
+    const list = (Array.isArray(messages) ? [...messages] : [messages]) as readonly NewMessage[];
+    return this.#run((db) => list.forEach((message) => void appendMessage(db, this.id, message, this.#now())));
+  }
+
+  file(change: {
+    messageId: string;
+    path: string;
+    before: Uint8Array | null;
+    after: Uint8Array | null;
+  }): Promise<void> {
+    return this.#run((db) => {
+      const session = sessionRow(db, this.id);
+      const message = db.get<{ row: number }>("SELECT row FROM messages WHERE session = ? AND id = ?", [
+        session,
+        change.messageId,
+      ]);
+      if (message === undefined) {
+        throw new ToolError("not_found", "file(): the message is not recorded yet", {
+          hint: "append the message first",
+        });
+      }
+      db.run(
+        `INSERT INTO file_changes(session, n, message, path, before, after)
+         VALUES (?, (SELECT coalesce(max(n), -1) + 1 FROM file_changes WHERE session = ?), ?, ?, ?, ?)`,
+        [session, session, message.row, change.path, blob(db, change.before), blob(db, change.after)],
+      );
+    });
+  }
+
+  todos(todos: readonly Todo[]): Promise<void> {
+    return this.#run(
+      (db) => void db.run("UPDATE sessions SET todos = ? WHERE id = ?", [JSON.stringify(todos), this.id]),
+    );
+  }
+
+  async flush(): Promise<void> {
+    await this.#last.catch(() => undefined);
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#last.catch(() => undefined);
+    await this.#onClose();
+  }
+
+  /** One after another, so that the order of calls is the order of messages. */
+  #run(work: (db: Database) => void): Promise<void> {
+    const done = this.#last
+      .catch(() => undefined)
+      .then(async () => {
+        const db = await this.#database();
+        await db.write(() => work(db));
+      });
+    this.#last = done.catch((error: unknown) => {
+      this.#failure ??= error;
+      throw error;
+    });
+    // Hosts swallow what callbacks throw; the rejection is kept for flush.
+    this.#last.catch(() => undefined);
+    return this.#last;
+  }
+
+  #now(): string {
+    return new Date(this.#clock.now()).toISOString();
+  }
+}
+
+function sessionRow(db: Database, id: string): number {
+  const session = db.get<{ row: number }>("SELECT row FROM sessions WHERE id = ?", [id]);
+  if (session === undefined) throw new ToolError("not_found", `no session ${id}`);
+  return session.row;
+}
+
+/** The same message again is nothing; under one id another content is a conflict. */
+function appendMessage(db: Database, id: string, message: NewMessage, now: string): void {
+  const session = db.get<{ row: number; next_seq: number; title: string }>(
+    "SELECT row, next_seq, title FROM sessions WHERE id = ?",
+    [id],
+  );
+  if (session === undefined) throw new ToolError("not_found", `no session ${id}`);
+  const hash = createHash("sha256")
+    .update(JSON.stringify([message.role, message.kind ?? null, message.parts]))
+    .digest("hex");
+  const known = db.get<{ hash: string }>("SELECT hash FROM messages WHERE session = ? AND id = ?", [
+    session.row,
+    message.id,
+  ]);
+  if (known !== undefined) {
+    if (known.hash === hash) return;
+    throw new ToolError("conflict", `message ${message.id} is recorded with other content`, {
+      hint: "give each message an id of its own",
+      retryable: false,
+    });
+  }
+  const at = message.at ?? now;
+  const kind =
+    message.kind ?? (message.role === "user" ? "prompt" : message.role === "assistant" ? "answer" : "injected");
+  const { usage } = message;
+  const { lastInsertRowid } = db.run(
+    `INSERT INTO messages(session, seq, id, role, kind, at, model, provider, input, output, reasoning, cache_read, cache_write, usd, hash)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      session.row,
+      session.next_seq,
+      message.id,
+      message.role,
+      kind,
+      at,
+      message.model ?? null,
+      message.provider ?? null,
+      usage?.inputTokens ?? null,
+      usage?.outputTokens ?? null,
+      usage?.reasoningTokens ?? null,
+      usage?.cacheReadTokens ?? null,
+      usage?.cacheWriteTokens ?? null,
+      message.costUsd ?? null,
+      hash,
+    ],
+  );
+  for (const [n, part] of message.parts.entries()) insertPart(db, Number(lastInsertRowid), n, part);
+  const title = session.title === "" && kind === "prompt" ? titleOf(message) : session.title;
+  db.run("UPDATE sessions SET next_seq = next_seq + 1, updated = max(updated, ?), title = ? WHERE row = ?", [
+    at,
+    title,
+    session.row,
+  ]);
+}
+
+function titleOf(message: NewMessage): string {
+  const text = message.parts.find((part) => part.kind === "text");
+  const line = text?.kind === "text" ? text.text.replace(/\s+/g, " ").trim() : "";
+  const points = [...line];
+  return points.length > titleLength ? `${points.slice(0, titleLength - 1).join("")}…` : line;
+}
+
+function insertPart(db: Database, message: number, n: number, part: NewPart): void {
+  const tool = part.kind === "tool" ? part : undefined;
+  const file = part.kind === "file" ? part : undefined;
+  const text = part.kind === "text" || part.kind === "thinking" ? part.text : null;
+  const { lastInsertRowid } = db.run(
+    "INSERT INTO parts(message, n, kind, text, tool, call_id, input, output, status, file_name, mime, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [
+      message,
+      n,
+      part.kind,
+      text,
+      tool?.name ?? null,
+      tool?.callId ?? null,
+      tool?.input ?? null,
+      tool?.output ?? null,
+      tool?.status ?? null,
+      file?.name ?? null,
+      file?.mime ?? null,
+      file?.bytes ?? null,
+    ],
+  );
+  const words = (value: string | null | undefined) => (value ? analyse(value).join(" ") : "");
+  const columns = [
+    part.kind === "text" ? words(text) : "",
+    words(tool?.input.slice(0, indexedInput)),
+    part.kind === "thinking" ? words(text) : "",
+    words(tool?.output),
+  ];
+  if (columns.some((column) => column !== "")) {
+    db.run("INSERT INTO parts_fts(rowid, text, tool, thinking, output) VALUES (?, ?, ?, ?, ?)", [
+      lastInsertRowid,
+      ...columns,
+    ]);
+  }
+}
+
+function blob(db: Database, bytes: Uint8Array | null): string | null {
+  if (bytes === null) return null;
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  db.run("INSERT OR IGNORE INTO blobs(sha256, bytes) VALUES (?, ?)", [sha256, deflateSync(bytes)]);
+  return sha256;
+}

@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+
+/** Bytes hashed at the start of a file and before the place the index has reached. */
+const sampleBytes = 4096;
+
+export interface FileStat {
+  dev: string;
+  ino: string;
+  size: number;
+  mtimeNs: string;
+}
+
+/** What the index knows of a file. */
+export interface KnownFile extends FileStat {
+  offset: number;
+  headHash: string;
+  tailHash: string;
+  packed: boolean;
+}
+
+export type Freshness = "unchanged" | "grown" | "replaced";
+
+/**
+ * Undefined when the file has gone, or is none (a folder or pipe of that name). Synchronous: a freshness check looks at
+ * thousands of files, and a turn of the event loop for each would cost more than the looks.
+ */
+export function statFile(path: string): FileStat | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (found === undefined || !found.isFile()) return undefined;
+  return {
+    dev: String(found.dev),
+    ino: String(found.ino),
+    size: Number(found.size),
+    mtimeNs: String(found.mtimeNs),
+  };
+}
+
+/**
+ * Hosts only append. A file that grew and still holds what was read is read on; anything else is read again from its
+ * start. An edit in the middle together with growth is not noticed.
+ */
+export async function freshness(path: string, known: KnownFile, now: FileStat): Promise<Freshness> {
+  const same = known.dev === now.dev && known.ino === now.ino;
+  if (same && known.size === now.size && known.mtimeNs === now.mtimeNs) return "unchanged";
+  if (known.packed || !same || now.size < known.size || now.size === known.size) return "replaced";
+  const hashes = await hashesAt(path, known.offset);
+  return hashes.head === known.headHash && hashes.tail === known.tailHash ? "grown" : "replaced";
+}
+
+/** Hashes of the first 4 KiB and of the 4 KiB before `offset`; shorter where the read part is shorter. */
+export async function hashesAt(path: string, offset: number): Promise<{ head: string; tail: string }> {
+  const handle = await open(path, "r");
+  try {
+    const length = Math.min(sampleBytes, offset);
+    return { head: await hash(handle, 0, length), tail: await hash(handle, offset - length, length) };
+  } finally {
+    await handle.close();
+  }
+}
+
+async function hash(handle: FileHandle, position: number, length: number): Promise<string> {
+  const buffer = Buffer.alloc(length);
+  const { bytesRead } = await handle.read(buffer, 0, length, position);
+  return createHash("sha256").update(buffer.subarray(0, bytesRead)).digest("hex").slice(0, 32);
+}

@@ -1,0 +1,42 @@
+import type { CallResult, Content, Interpreter } from "../facts.ts";
+import type { JsonRecord } from "../json-line.ts";
+import type { LineSource } from "../lines.ts";
+import type { FileStat } from "./file-state.ts";
+
+/** A transcript file as the host's folders name it. */
+export interface FoundFile {
+  path: string;
+  /** The session it holds, until the file says otherwise. */
+  session: string;
+  /** Set for a subagent's own file: the session above it. */
+  parent: string | null;
+  archived: boolean;
+  /** Compressed, or made from a database: read from the start only. */
+  packed: boolean;
+}
+
+/** What the interpreter of a file may know of other files and of the whole file. */
+export interface FileContext {
+  /** Running totals of a session in order, as usage keys; undefined when the session is not known. */
+  totalsOf(session: string): readonly string[] | undefined;
+  /** Whether bytes stand in the first megabytes of the file. */
+  startContains(bytes: string): Promise<boolean>;
+}
+
+/** The rules of one host's line-based transcripts. */
+export interface TranscriptFormat {
+  readonly source: string;
+  /** Tells a record from an object that merely stood inside a torn line. */
+  isRecord(value: JsonRecord): boolean;
+  /** Every transcript below the roots. Folders that cannot be read are reported, not skipped in silence. */
+  find(signal: AbortSignal): AsyncIterable<FoundFile | { unreadable: string; cause: string }>;
+  /** The lines of a packed file. */
+  unpacked(path: string): LineSource;
+  /** What tells that a file changed; undefined when it has gone. */
+  stat(path: string): FileStat | undefined;
+  /** Whether `stat` knows a file without `find`. */
+  readonly statsAlone: boolean;
+  interpreter(file: FoundFile, context: FileContext, saved: unknown): Promise<Interpreter>;
+  /** Content and results that one record holds, for reading a message again from its lines. */
+  parts(record: JsonRecord): { content: readonly Content[]; results: readonly CallResult[] };
+}

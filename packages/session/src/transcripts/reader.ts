@@ -1,0 +1,185 @@
+import { type Clock, ToolError } from "@toolhaft/core";
+import type { Database } from "@toolhaft/sqlite";
+import type { Message, Summary, Todo } from "../model.ts";
+import type {
+  Branch,
+  Changes,
+  ListQuery,
+  MessageRange,
+  SearchPage,
+  SearchQuery,
+  SessionReader,
+  UsageReport,
+} from "../store.ts";
+import { todosOf } from "../todo-list.ts";
+import { changesOf } from "./changes.ts";
+import type { TranscriptFormat } from "./format.ts";
+import { readMessages, runningMs } from "./read-messages.ts";
+import { type IndexState, refreshIndex, refreshSession } from "./refresh.ts";
+import { messageAt, searchTranscripts } from "./search.ts";
+import { childrenOf, idsLike, listRows, type SessionRow, sessionById, summaryOf } from "./summaries.ts";
+import { usageReport } from "./usage-report.ts";
+
+export interface TranscriptOptions {
+  format: TranscriptFormat;
+  /** Opens the index; called on first use. */
+  database(): Promise<Database>;
+  clock: Clock;
+  maxLineBytes: number;
+}
+
+/** Time for bringing the index up to date where a call names none, in ms. */
+const defaultIndexMs = 3_000;
+
+/** Sessions of line-based transcripts: the index answers, and a message is read from its lines. */
+export class TranscriptReader implements SessionReader {
+  readonly #options: TranscriptOptions;
+
+  constructor(options: TranscriptOptions) {
+    this.#options = options;
+  }
+
+  async list(query: ListQuery, signal: AbortSignal): ReturnType<SessionReader["list"]> {
+    const { db } = await this.#fresh(query.directories, signal);
+    const page = listRows(db, this.#options.format.source, query);
+    return { ...page, items: page.items.map(summaryOf) };
+  }
+
+  async get(id: string, signal: AbortSignal): Promise<Summary | undefined> {
+    const row = await this.#find(id, signal);
+    return row === undefined ? undefined : summaryOf(row);
+  }
+
+  async near(id: string, limit: number, signal: AbortSignal): Promise<readonly string[]> {
+    const { db } = await this.#fresh([], signal);
+    return idsLike(db, this.#options.format.source, id.slice(0, 6), limit);
+  }
+
+  async *messages(id: string, range: MessageRange, signal: AbortSignal): AsyncIterable<Message> {
+    const session = await this.#session(id, signal);
+    const db = await this.#options.database();
+    const recent = this.#options.clock.now() - Date.parse(session.updated) < runningMs;
+    const { format, maxLineBytes } = this.#options;
+    yield* readMessages(db, format, session.row, range, { maxLineBytes, signal, recent });
+  }
+
+  async message(id: string, messageId: string, signal: AbortSignal): Promise<Message | undefined> {
+    const session = await this.#session(id, signal);
+    const db = await this.#options.database();
+    const row = db.get<{ idx: number }>("SELECT idx FROM messages WHERE session = ? AND (key = ? OR '#' || idx = ?)", [
+      session.row,
+      messageId,
+      messageId,
+    ]);
+    if (row === undefined) return undefined;
+    return messageAt(db, this.#options.format, session.row, row.idx, { ...this.#options, signal });
+  }
+
+  async count(id: string, signal: AbortSignal): Promise<number> {
+    const session = await this.#session(id, signal);
+    const db = await this.#options.database();
+    return db.get<{ n: number }>("SELECT count(*) AS n FROM messages WHERE session = ?", [session.row])?.n ?? 0;
+  }
+
+  async branches(id: string, signal: AbortSignal): Promise<readonly Branch[]> {
+    const session = await this.#session(id, signal);
+    const db = await this.#options.database();
+    return db.all<Branch>(
+      `SELECT branch, count(*) AS messages, coalesce((SELECT parent FROM messages f WHERE f.session = m.session AND f.branch = m.branch ORDER BY f.seq LIMIT 1), '') AS "from"
+       FROM messages m WHERE session = ? AND branch <> 'main' GROUP BY branch ORDER BY min(seq)`,
+      [session.row],
+    );
+  }
+
+  async search(query: SearchQuery, signal: AbortSignal): Promise<SearchPage> {
+    const directories =
+      query.session === undefined ? query.directories : await this.#directoryOf(query.session, signal);
+    const { db, index } = await this.#fresh(directories, signal, query.indexMs);
+    return searchTranscripts(db, this.#options.format, query, index, { ...this.#options, signal });
+  }
+
+  async usage(id: string, signal: AbortSignal): Promise<UsageReport> {
+    const { directory } = await this.#session(id, signal);
+    // A copied answer is told by the older session that holds it: all of the project must be known.
+    await this.#fresh(directory === null ? "all" : [directory], signal, Number.POSITIVE_INFINITY);
+    const session = await this.#session(id, signal);
+    return usageReport(await this.#options.database(), session);
+  }
+
+  async todos(id: string, signal: AbortSignal): Promise<readonly Todo[] | undefined> {
+    const { todos } = await this.#session(id, signal);
+    return todos === null ? [] : todosOf(JSON.parse(todos), ["text"]);
+  }
+
+  async changes(id: string, upTo: string | undefined, signal: AbortSignal): Promise<Changes | undefined> {
+    const session = await this.#session(id, signal);
+    const { format, maxLineBytes } = this.#options;
+    return changesOf(await this.#options.database(), format, session.row, upTo, { maxLineBytes, signal });
+  }
+
+  async children(id: string, signal: AbortSignal): Promise<readonly Summary[]> {
+    const session = await this.#session(id, signal);
+    await this.#fresh([], signal);
+    return childrenOf(await this.#options.database(), session.store, session.id).map(summaryOf);
+  }
+
+  /** The session with its file indexed as a whole, though it may belong to another project. */
+  async #find(id: string, signal: AbortSignal): Promise<SessionRow | undefined> {
+    const { format } = this.#options;
+    const db = await this.#options.database();
+    const run = this.#run(db, "all", signal, Number.POSITIVE_INFINITY);
+    const alone = format.statsAlone ? await refreshSession(run, id) : undefined;
+    if (alone === undefined) {
+      await this.#fresh([], signal);
+      await refreshSession(run, id);
+    }
+    return sessionById(db, format.source, id);
+  }
+
+  async #session(id: string, signal: AbortSignal): Promise<SessionRow> {
+    const row = await this.#find(id, signal);
+    if (row === undefined) throw new ToolError("not_found", `no session ${id} in ${this.#options.format.source}`);
+    return row;
+  }
+
+  async #directoryOf(id: string, signal: AbortSignal): Promise<readonly string[] | "all"> {
+    const { directory } = await this.#session(id, signal);
+    return directory === null ? "all" : [directory];
+  }
+
+  #run(db: Database, directories: readonly string[] | "all", signal: AbortSignal, indexMs: number) {
+    const { format, clock, maxLineBytes } = this.#options;
+    return {
+      db,
+      format,
+      clock,
+      maxLineBytes,
+      signal,
+      deadline: clock.now() + indexMs,
+      progress: { batches: 0 },
+      wanted: (directory: string | null) =>
+        directories === "all" || directory === null || directories.some((root) => isInside(root, directory)),
+    };
+  }
+
+  async #fresh(
+    directories: readonly string[] | "all",
+    signal: AbortSignal,
+    indexMs = defaultIndexMs,
+  ): Promise<{ db: Database; index: IndexState }> {
+    const { format } = this.#options;
+    const db = await this.#options.database();
+    const index = await refreshIndex(this.#run(db, directories, signal, indexMs));
+    if (index.unreadable.length > 0 && index.unreadable.length === index.seen + index.unreadable.length) {
+      const [first] = index.unreadable;
+      throw new ToolError("unavailable", `${format.source}: cannot read ${first?.path}: ${first?.cause}`, {
+        hint: "give this process the right to read it, or leave the store out",
+      });
+    }
+    return { db, index };
+  }
+}
+
+function isInside(root: string, directory: string): boolean {
+  return directory === root || directory.startsWith(root.endsWith("/") ? root : `${root}/`);
+}

@@ -1,0 +1,137 @@
+import type { Database } from "@toolhaft/sqlite";
+import { type TreeNode, treeOf } from "./tree.ts";
+
+/** Gaps between messages count as work up to this long. */
+const longestPauseMs = 5 * 60_000;
+const titleLength = 80;
+
+interface MessageRow {
+  row: number;
+  key: string;
+  kind: string;
+  at: string | null;
+  model: string | null;
+  offset: number;
+  branch: string;
+}
+
+/**
+ * Works out what no single record tells: branches, reading order, what was inherited, title, times and counts. Done once
+ * per session after its new lines are in, inside the same write.
+ */
+export function settleSession(db: Database, session: number, file: { path: string; mtime: string }): void {
+  db.run(
+    "DELETE FROM problems WHERE session = ? AND code = 'broken_parent' AND EXISTS (SELECT 1 FROM nodes WHERE session = ?)",
+    [session, session],
+  );
+  placeOnBranches(db, session, file.path);
+  markInherited(db, session);
+  numberMessages(db, session);
+  summarise(db, session, file.mtime);
+}
+
+function placeOnBranches(db: Database, session: number, path: string): void {
+  const nodes = db.all<TreeNode>("SELECT id, parent, logical, message FROM nodes WHERE session = ? ORDER BY n", [
+    session,
+  ]);
+  if (nodes.length === 0) return;
+  const tree = treeOf(nodes);
+  db.run("UPDATE messages SET branch = 'main' WHERE session = ? AND branch <> 'main'", [session]);
+  for (const [message, branch] of tree.branches) {
+    if (branch !== "main") db.run("UPDATE messages SET branch = ? WHERE row = ?", [branch, message]);
+  }
+  for (const [message, parent] of tree.parents) {
+    if (parent !== null) {
+      db.run("UPDATE messages SET parent = (SELECT key FROM messages WHERE row = ?) WHERE row = ? AND parent IS NULL", [
+        parent,
+        message,
+      ]);
+    }
+  }
+  const [first] = tree.broken;
+  if (first === undefined) return;
+  const place = db.get<{ offset: number; line: number }>(
+    "SELECT offset, 0 AS line FROM messages WHERE row = (SELECT message FROM nodes WHERE session = ? AND n = ?)",
+    [session, first],
+  );
+  db.run("INSERT INTO problems(session, code, count, file, line, offset) VALUES (?, 'broken_parent', ?, ?, ?, ?)", [
+    session,
+    tree.broken.length,
+    path,
+    place?.line ?? 0,
+    place?.offset ?? 0,
+  ]);
+}
+
+/** Of a replay everything before the session's own first turn belongs to the parent. */
+function markInherited(db: Database, session: number): void {
+  const state = db.get<{ replay: number; own_from: number | null }>(
+    "SELECT replay, own_from FROM sessions WHERE row = ?",
+    [session],
+  );
+  if (state === undefined || state.replay === 0) return;
+  db.run("UPDATE messages SET inherited = (offset < coalesce(?, 9007199254740991)) WHERE session = ?", [
+    state.own_from,
+    session,
+  ]);
+}
+
+/** The main path is read as 0, 1, 2 …; what lies beside it goes on from there, so that every number names one message. */
+function numberMessages(db: Database, session: number): void {
+  const rows = db.all<{ row: number; idx: number | null }>(
+    "SELECT row, idx FROM messages WHERE session = ? ORDER BY branch <> 'main', seq",
+    [session],
+  );
+  for (const [idx, message] of rows.entries()) {
+    if (message.idx !== idx) db.run("UPDATE messages SET idx = ? WHERE row = ?", [idx, message.row]);
+  }
+}
+
+function summarise(db: Database, session: number, mtime: string): void {
+  const rows = db.all<MessageRow>(
+    "SELECT row, key, kind, at, model, offset, branch FROM messages WHERE session = ? ORDER BY seq",
+    [session],
+  );
+  const main = rows.filter(({ branch }) => branch === "main");
+  const times = rows.flatMap(({ at }) => (at === null ? [] : [at])).sort();
+  const models = [...new Set(rows.flatMap(({ model }) => (model === null ? [] : [model])))];
+  db.run(
+    `UPDATE sessions SET title = ?, created = ?, updated = ?, messages = ?, prompts = ?, active_ms = ?, models = ?, dirty = 0 WHERE row = ?`,
+    [
+      titleOf(db, session),
+      times[0] ?? mtime,
+      times.at(-1) ?? mtime,
+      main.length,
+      main.filter(({ kind }) => kind === "prompt").length,
+      activeMs(times),
+      JSON.stringify(models),
+      session,
+    ],
+  );
+}
+
+function activeMs(times: readonly string[]): number {
+  let sum = 0;
+  for (let at = 1; at < times.length; at += 1) {
+    const gap = Date.parse(times[at] ?? "") - Date.parse(times[at - 1] ?? "");
+    sum += Math.min(Math.max(gap, 0), longestPauseMs);
+  }
+  return sum;
+}
+
+/** A summary line names a leaf; written for another session, it is no title of this one. */
+function titleOf(db: Database, session: number): string {
+  const titles = db.all<{ rank: number; text: string; leaf: string | null }>(
+    "SELECT rank, text, leaf FROM titles WHERE session = ? ORDER BY rank DESC",
+    [session],
+  );
+  const known = titles.find(({ rank, leaf }) => rank !== 2 || (leaf !== null && hasNode(db, session, leaf)));
+  if (known === undefined) return "";
+  const line = known.text.replace(/\s+/g, " ").trim();
+  const points = [...line];
+  return known.rank === 1 && points.length > titleLength ? `${points.slice(0, titleLength - 1).join("")}…` : line;
+}
+
+function hasNode(db: Database, session: number, id: string): boolean {
+  return db.get("SELECT 1 FROM nodes WHERE session = ? AND id = ?", [session, id]) !== undefined;
+}

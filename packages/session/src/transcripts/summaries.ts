@@ -1,0 +1,154 @@
+import type { Database, SqlValue } from "@toolhaft/sqlite";
+import type { Summary } from "../model.ts";
+import type { ListQuery, Page } from "../store.ts";
+
+export interface SessionRow {
+  row: number;
+  id: string;
+  store: string;
+  title: string;
+  directory: string | null;
+  branch: string | null;
+  version: string | null;
+  parent: string | null;
+  parent_kind: "fork" | "subagent" | "resume" | null;
+  parent_at: string | null;
+  created: string;
+  updated: string;
+  archived: number;
+  messages: number;
+  prompts: number;
+  active_ms: number;
+  models: string;
+  peak: number | null;
+  window: number | null;
+  todos: string | null;
+  bytes: number | null;
+  children: number;
+  warnings: number;
+}
+
+const columns = `s.row, s.id, s.store, s.title, s.directory, s.branch, s.version, s.parent, s.parent_kind, s.parent_at,
+  coalesce(s.created, '') AS created, coalesce(s.updated, '') AS updated, s.archived, s.messages, s.prompts, s.active_ms, s.models, s.peak, s.window, s.todos,
+  f.size AS bytes,
+  (SELECT count(*) FROM sessions c WHERE c.store = s.store AND c.parent = s.id AND c.live = 1) AS children,
+  coalesce((SELECT sum(count) FROM problems p WHERE p.session = s.row), 0) AS warnings`;
+const shown = "FROM sessions s JOIN files f ON f.id = s.file WHERE s.store = ? AND s.live = 1";
+
+export function sessionById(db: Database, store: string, id: string): SessionRow | undefined {
+  return db.get<SessionRow>(`SELECT ${columns} ${shown} AND s.id = ?`, [store, id]);
+}
+
+export function childrenOf(db: Database, store: string, id: string): readonly SessionRow[] {
+  return db.all<SessionRow>(`SELECT ${columns} ${shown} AND s.parent = ? ORDER BY s.created, s.id`, [store, id]);
+}
+
+export function idsLike(db: Database, store: string, beginning: string, limit: number): readonly string[] {
+  return db
+    .all<{ id: string }>(
+      "SELECT id FROM sessions WHERE store = ? AND live = 1 AND substr(id, 1, ?) = ? ORDER BY updated DESC LIMIT ?",
+      [store, beginning.length, beginning, limit],
+    )
+    .map(({ id }) => id);
+}
+
+/** Sessions of the asked directories, newest update first; and how many there are in all others. */
+export function listRows(db: Database, store: string, query: ListQuery): Page<SessionRow> & { elsewhere: number } {
+  const filter = filterOf(query);
+  const inside = insideOf(query.directories);
+  const count = (where: string, parameters: readonly SqlValue[]) =>
+    db.get<{ n: number }>(`SELECT count(*) AS n ${shown} ${where}`, [store, ...parameters])?.n ?? 0;
+  const total = count(`${filter.sql} AND ${inside.sql}`, [...filter.parameters, ...inside.parameters]);
+  const everywhere = count(
+    query.includeChildren ? "" : "AND (s.parent_kind IS NULL OR s.parent_kind <> 'subagent')",
+    [],
+  );
+  const here = count(
+    `${query.includeChildren ? "" : "AND (s.parent_kind IS NULL OR s.parent_kind <> 'subagent')"} AND ${inside.sql}`,
+    inside.parameters,
+  );
+  const after = query.cursor === undefined ? undefined : parseCursor(query.cursor);
+  const page = db.all<SessionRow>(
+    `SELECT ${columns} ${shown} ${filter.sql} AND ${inside.sql} ${after ? "AND (s.updated < ? OR (s.updated = ? AND s.id > ?))" : ""}
+     ORDER BY s.updated DESC, s.id LIMIT ?`,
+    [
+      store,
+      ...filter.parameters,
+      ...inside.parameters,
+      ...(after ? [after.updated, after.updated, after.id] : []),
+      query.limit + 1,
+    ],
+  );
+  const items = page.slice(0, query.limit);
+  const last = items.at(-1);
+  return {
+    items,
+    total,
+    elsewhere: everywhere - here,
+    nextCursor: page.length > query.limit && last !== undefined ? cursorOf(last) : null,
+  };
+}
+
+function filterOf(query: ListQuery): { sql: string; parameters: SqlValue[] } {
+  const parts: string[] = [];
+  const parameters: SqlValue[] = [];
+  if (!query.includeChildren) parts.push("AND (s.parent_kind IS NULL OR s.parent_kind <> 'subagent')");
+  if (!query.includeArchived) parts.push("AND s.archived = 0");
+  if (query.from !== undefined) {
+    parts.push("AND s.updated >= ?");
+    parameters.push(new Date(query.from).toISOString());
+  }
+  if (query.to !== undefined) {
+    parts.push("AND s.created <= ?");
+    parameters.push(new Date(query.to).toISOString());
+  }
+  return { sql: parts.join(" "), parameters };
+}
+
+/** By component: `/w/app` holds `/w/app/x`, not `/w/application`. */
+export function insideOf(directories: readonly string[] | "all"): { sql: string; parameters: string[] } {
+  if (directories === "all") return { sql: "1", parameters: [] };
+  const one = "(s.directory = ? OR substr(s.directory, 1, length(?) + 1) = ? || '/')";
+  return {
+    sql: directories.length === 0 ? "0" : `(${directories.map(() => one).join(" OR ")})`,
+    parameters: directories.flatMap((directory) => [directory, directory, directory === "/" ? "" : directory]),
+  };
+}
+
+function cursorOf(row: SessionRow): string {
+  return Buffer.from(JSON.stringify([row.updated, row.id])).toString("base64url");
+}
+
+/** Undefined for a cursor that is not one of ours. */
+export function parseCursor(cursor: string): { updated: string; id: string } | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+    if (!Array.isArray(value) || typeof value[0] !== "string" || typeof value[1] !== "string") return undefined;
+    return { updated: value[0], id: value[1] };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return undefined;
+  }
+}
+
+export function summaryOf(row: SessionRow): Summary {
+  const models: unknown = JSON.parse(row.models);
+  return {
+    id: row.id,
+    source: row.store,
+    title: row.title,
+    directory: row.directory,
+    branch: row.branch,
+    createdAt: row.created,
+    updatedAt: row.updated,
+    durationMs: Math.max(0, Date.parse(row.updated) - Date.parse(row.created)) || 0,
+    messages: row.messages,
+    prompts: row.prompts,
+    parent: row.parent === null ? null : { id: row.parent, kind: row.parent_kind ?? "subagent", at: row.parent_at },
+    children: row.children,
+    archived: row.archived === 1,
+    bytes: row.bytes,
+    models: Array.isArray(models) ? models.filter((model) => typeof model === "string") : [],
+    warnings: row.warnings,
+  };
+}

@@ -1,0 +1,10 @@
+export { brave } from "./search/providers/brave.ts";
+export { duckduckgo } from "./search/providers/duckduckgo.ts";
+export { exa } from "./search/providers/exa.ts";
+export { hackernews } from "./search/providers/hackernews.ts";
+export { jina } from "./search/providers/jina.ts";
+export { npm } from "./search/providers/npm.ts";
+export { searxng } from "./search/providers/searxng.ts";
+export { serper } from "./search/providers/serper.ts";
+export { tavily } from "./search/providers/tavily.ts";
+export { wikipedia } from "./search/providers/wikipedia.ts";
