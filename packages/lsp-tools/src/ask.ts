@@ -124,6 +124,9 @@ export async function askOne<R>(call: Call, serving: Serving, question: Question
         question.feature,
         question.file && { text: question.file.text, languageId },
       );
+      if (serving.definition.partner && question.file) {
+        partial = await engine.prepareBridge(scope, serving, question.file.text);
+      }
       if (synced.overflow > 0) partial = `${synced.overflow} files changed at once, more than could be opened`;
       if (!question.feature.syntactic) {
         const left = call.deadline - performance.now();
@@ -222,7 +225,11 @@ async function waitUntilLoaded(call: Call, life: ServerLife, bound: number): Pro
     call.scope.progress({ message: `${life.id}: ${life.readiness.describe()}` });
   }, progressEveryMs);
   try {
-    return await life.readiness.wait(bound, call.scope.signal);
+    // a server that ends while it loads has not loaded
+    const gone = life.lost.then((loss) => {
+      throw new ServerLost(life.id, loss);
+    });
+    return await Promise.race([life.readiness.wait(bound, call.scope.signal), gone]);
   } finally {
     clearInterval(repeat);
   }

@@ -57,8 +57,8 @@ export function sqliteKvStore(options: SqliteStoreOptions): KvStore {
       const db = await file.db();
       const rows = db.all<{ key: string; version: number; bytes: number; updated_at: number }>(
         `SELECT key, version, length(CAST(value AS BLOB)) AS bytes, updated_at FROM kv
-         WHERE workspace = ? AND agent = ? AND substr(key, 1, length(?3)) = ?3 ORDER BY key LIMIT ? OFFSET ?`,
-        [caller.workspace, caller.agent, prefix, limit, offset],
+         WHERE ${inNamespace} ORDER BY key LIMIT :limit OFFSET :offset`,
+        { workspace: caller.workspace, agent: caller.agent, prefix, limit, offset },
       );
       return {
         keys: rows.map(({ updated_at, ...row }) => ({ ...row, updatedAt: updated_at })),
@@ -77,13 +77,11 @@ function find(db: Database, caller: Caller, key: string): KvEntry | undefined {
   return row && { key: row.key, json: row.value, version: row.version, updatedAt: row.updated_at };
 }
 
+const inNamespace = "workspace = :workspace AND agent = :agent AND substr(key, 1, length(:prefix)) = :prefix";
+
 function count(db: Database, caller: Caller, prefix: string): number {
-  return (
-    db.get<{ n: number }>(
-      "SELECT count(*) AS n FROM kv WHERE workspace = ? AND agent = ? AND substr(key, 1, length(?3)) = ?3",
-      [caller.workspace, caller.agent, prefix],
-    )?.n ?? 0
-  );
+  const parameters = { workspace: caller.workspace, agent: caller.agent, prefix };
+  return db.get<{ n: number }>(`SELECT count(*) AS n FROM kv WHERE ${inNamespace}`, parameters)?.n ?? 0;
 }
 
 function throwIfCancelled(signal: AbortSignal): void {
