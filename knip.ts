@@ -42,6 +42,10 @@ export default {
         { entry: [...entriesOf(folder), ...tests], project: ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts"] },
       ]),
     ),
-    "examples/*": { entry: ["*.ts"], project: ["**/*.ts"] },
+    examples: {
+      entry: ["*/main.ts", "tour/steps/*.ts", "test/*.test.ts"],
+      project: ["**/*.ts"],
+      ignoreDependencies: ["toolhaft"],
+    },
   },
 } satisfies KnipConfig;

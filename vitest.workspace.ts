@@ -4,6 +4,7 @@ import { defineConfig } from "vitest/config";
 import { longTestFiles } from "./packages/testing/src/long-files.ts";
 
 const packages = fileURLToPath(new URL("./packages", import.meta.url));
+const examples = fileURLToPath(new URL("./examples", import.meta.url));
 const long = process.env.TOOLHAFT_LONG === "1";
 
 /** Tests read sources, so a change is seen without a build; child processes in tests use the built packages. */
@@ -13,24 +14,27 @@ const alias = [
 ];
 
 /** A project may be run by hand with `TOOLHAFT_LONG=1`; the whole long suite takes only the files that grow in it. */
-const projects = readdirSync(packages)
-  .filter((name) => existsSync(`${packages}/${name}/test`))
-  .map((name) => ({ name, files: long ? longTestFiles(`${packages}/${name}`) : ["test/**/*.test.ts"] }))
+const projects = [
+  ...readdirSync(packages).map((name) => ({ name, root: `${packages}/${name}` })),
+  { name: "examples", root: examples },
+]
+  .filter(({ root }) => existsSync(`${root}/test`))
+  .map(({ name, root }) => ({ name, root, files: long ? longTestFiles(root) : ["test/**/*.test.ts"] }))
   .filter(({ files }) => files.length > 0);
 
 export default defineConfig({
   test: {
     maxWorkers: 2,
     passWithNoTests: false,
-    projects: projects.map(({ name, files }) => ({
+    projects: projects.map(({ name, root, files }) => ({
       resolve: { alias },
       test: {
         name,
-        root: `${packages}/${name}`,
+        root,
         include: files,
         exclude: long ? [] : ["test/**/*.long.test.ts"],
-        testTimeout: long ? 600_000 : 60_000,
-        hookTimeout: long ? 600_000 : 60_000,
+        testTimeout: long ? 600_000 : 120_000,
+        hookTimeout: long ? 600_000 : 120_000,
       },
     })),
   },

@@ -12,7 +12,7 @@ import { showIssue } from "./schema/issue.ts";
 import { deepFreeze, type JsonSchema, showPath } from "./schema/json-schema.ts";
 import { findNonJson } from "./schema/json-value.ts";
 import { defaultMaxSchemaTokens, schemaTokens } from "./schema/tokens.ts";
-import { compileKeyCheck, IssueList } from "./schema/unknown-keys.ts";
+import { addIssue, compileKeyCheck } from "./schema/unknown-keys.ts";
 import type { AnyTool, InferInput, InferOutput, Tool, ToolDefinition, ToolSchema } from "./tool.ts";
 
 /** @default 30_000 */
@@ -140,11 +140,12 @@ function compileOutputCheck(
       const result: StandardSchemaV1.Result<unknown> | Promise<StandardSchemaV1.Result<unknown>> =
         schema["~standard"].validate(data);
       if (isPromise(result)) return { code: "internal", message: asynchronous(name).message, retryable: false };
-      const found = new IssueList();
       const fault = findNonJson(data);
-      if (fault !== undefined) found.add({ path: fault.path, message: fault.problem });
-      else checkKeys?.(data, [], found);
-      if (result.issues === undefined && found.count === 0) return undefined;
+      const found =
+        fault === undefined
+          ? checkKeys?.(data, [], undefined)
+          : addIssue(undefined, { path: fault.path, message: fault.problem });
+      if (result.issues === undefined && found === undefined) return undefined;
       const [first] = gather(base, data, found, result.issues ?? []).issues;
       return {
         code: "internal",

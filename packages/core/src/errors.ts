@@ -35,6 +35,8 @@ export interface ToolErrorOptions {
   cause?: unknown;
   /** What had already happened when the call failed; becomes the result's `fileChanges`. */
   fileChanges?: readonly FileChange[];
+  /** In place of the tool's `failureLead`, where a tool passes on the failure of another one. */
+  lead?: string;
 }
 
 /**
@@ -50,6 +52,7 @@ export class ToolError extends Error {
   readonly retryable: boolean;
   readonly details: Readonly<Record<string, unknown>> | undefined;
   readonly fileChanges: readonly FileChange[] | undefined;
+  readonly lead: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: ToolErrorOptions = {}) {
     super(message, "cause" in options ? { cause: options.cause } : undefined);
@@ -57,6 +60,7 @@ export class ToolError extends Error {
     this.hint = options.hint;
     this.details = options.details;
     this.fileChanges = options.fileChanges;
+    this.lead = options.lead;
     this.retryable = options.retryable ?? retryableByDefault(code, options.details);
   }
 }

@@ -1,4 +1,4 @@
-import type { Ask, Asker, Decision, PermissionRequest, ToolContext } from "./context.ts";
+import type { Asker, Decision, PermissionRequest, ToolContext } from "./context.ts";
 import { isToolError, ToolError } from "./errors.ts";
 import { policyOf } from "./policy/create-policy.ts";
 import { realPath } from "./policy/default-policy.ts";
@@ -13,6 +13,8 @@ export interface Gate {
   readonly policy: Policy;
   readonly asker: Asker | undefined;
   readonly askTimeoutMs: number;
+  /** The id of a call that nobody named. */
+  nextCallId(): string;
   /** Keys of {@link answerKey} that hold for the session. */
   readonly remembered: Set<string>;
 }
@@ -50,29 +52,25 @@ export function permitted(gate: Gate, caller: Caller, permission: string, resour
 
 /** Answers of one call by {@link answerKey}; shared by whatever repeats it. */
 export interface Answers {
-  given?: Map<string, Promise<void>>;
+  given: Map<string, Promise<void>> | undefined;
 }
 
-/**
- * The gate of one call. Answers count for this call and the same resource, or for the session where the person said so.
- */
-export function bindAsk(gate: Gate, caller: Caller, answers: Answers): Ask {
-  return async (request) => {
-    const open = questionsOf(gate, caller, request);
-    if (open.length === 0) return;
-    if (request.fresh) return put(gate, caller, { ...request, resources: open });
-    answers.given ??= new Map();
-    const { given } = answers;
-    const keyOf = (resource: string): string => answerKey(caller, request.permission, resource);
-    const waiting = open.filter((resource) => !gate.remembered.has(keyOf(resource)));
-    const unasked = waiting.filter((resource) => !given.has(keyOf(resource)));
-    if (unasked.length > 0) {
-      const answer = put(gate, caller, { ...request, resources: unasked });
-      for (const resource of unasked)
-        for (const spelling of spellings(request.permission, resource)) given.set(keyOf(spelling), answer);
-    }
-    await Promise.all(waiting.map((resource) => given.get(keyOf(resource))));
-  };
+/** Resolves when every resource may be touched. An answer counts for this call and resource, or for the session. */
+export async function askGate(gate: Gate, caller: Caller, answers: Answers, request: PermissionRequest): Promise<void> {
+  const open = questionsOf(gate, caller, request);
+  if (open.length === 0) return;
+  if (request.fresh) return put(gate, caller, { ...request, resources: open });
+  answers.given ??= new Map();
+  const { given } = answers;
+  const keyOf = (resource: string): string => answerKey(caller, request.permission, resource);
+  const waiting = open.filter((resource) => !gate.remembered.has(keyOf(resource)));
+  const unasked = waiting.filter((resource) => !given.has(keyOf(resource)));
+  if (unasked.length > 0) {
+    const answer = put(gate, caller, { ...request, resources: unasked });
+    for (const resource of unasked)
+      for (const spelling of spellings(request.permission, resource)) given.set(keyOf(spelling), answer);
+  }
+  await Promise.all(waiting.map((resource) => given.get(keyOf(resource))));
 }
 
 /** The resources that need a person; a denied one ends it here. */

@@ -1,6 +1,6 @@
 export { type Clock, systemClock } from "./clock.ts";
 export type { Ask, Asker, ContextInit, Decision, PermissionRequest, ProgressUpdate, ToolContext } from "./context.ts";
-export { createContext } from "./create-context.ts";
+export { createContext, isVisible, narrowContext } from "./create-context.ts";
 export { defineTool } from "./define-tool.ts";
 export {
   type ErrorCode,
@@ -56,5 +56,5 @@ export {
   type ToolSchema,
   toolOutput,
 } from "./tool.ts";
-export { alias, type Toolset, toolset } from "./toolset.ts";
+export { alias, familiesOf, type Toolset, toolset } from "./toolset.ts";
 export { resultFromJson, resultToJson } from "./wire.ts";

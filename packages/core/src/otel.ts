@@ -1,5 +1,5 @@
 import { type Attributes, SpanKind, SpanStatusCode, type Tracer, trace } from "@opentelemetry/api";
-import { notesOf } from "./create-context.ts";
+import { repairsOf } from "./create-context.ts";
 import { wasCut } from "./middleware/result-cap.ts";
 import type { Middleware, ToolCall } from "./middleware/types.ts";
 import { fits, maxTextBytes } from "./text-cap.ts";
@@ -64,8 +64,8 @@ function attributesOf({ tool, context }: ToolCall): Attributes {
 }
 
 function outcomeOf({ tool, context }: ToolCall, result: ToolResult): Attributes {
-  const repaired = notesOf(context)?.repaired ?? [];
-  const cut = wasCut(result) || !fits(result.text, { maxTextChars: tool.maxTextChars, maxTextBytes });
+  const repaired = repairsOf(context) ?? [];
+  const cut = wasCut(result) || !fits(result.text, tool.maxTextChars, maxTextBytes);
   return {
     "toolhaft.input.repaired": [...repaired],
     "toolhaft.text.cut": cut,

@@ -2,16 +2,18 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { ToolError, type ToolFailure } from "./errors.ts";
 import { failureOf } from "./failure.ts";
 import { explain } from "./schema/explain.ts";
-import { type Issue, maxIssues, type Path, showIssue, showIssuePath } from "./schema/issue.ts";
+import { type Issue, type Path, showIssue, showIssuePath } from "./schema/issue.ts";
 import type { JsonSchema } from "./schema/json-schema.ts";
 import { cutJsonEnd, maxJsonText, readJson } from "./schema/json-text.ts";
 import { repairInput } from "./schema/repair.ts";
-import { compileKeyCheck, IssueList } from "./schema/unknown-keys.ts";
+import { addIssue, compileKeyCheck, type IssueList } from "./schema/unknown-keys.ts";
 import type { ToolSchema } from "./tool.ts";
 
-export type Parsed<P> = { ok: true; input: P; repaired: readonly string[] } | { ok: false; error: ToolFailure };
+type Accepted<P> = { ok: true; input: P; repaired: readonly string[] };
+export type Parsed<P> = Accepted<P> | { ok: false; error: ToolFailure };
 
 const nothing: readonly string[] = Object.freeze([]);
+const rootPath: Path = Object.freeze([]);
 
 /** Checks any value against a tool's input, repairs it at most once, and applies defaults. */
 export function compileParse<P>(
@@ -22,38 +24,42 @@ export function compileParse<P>(
   const { validate } = schema["~standard"];
   const checkKeys = compileKeyCheck(base);
 
-  const check = (value: unknown): { input: P } | { found: IssueList; library: readonly StandardSchemaV1.Issue[] } => {
-    const found = new IssueList();
-    checkKeys?.(value, [], found);
+  const check = (value: unknown, repaired: readonly string[]): Accepted<P> | Refused => {
+    const found = checkKeys?.(value, rootPath, undefined);
     const result = validate(value);
-    if (isPromise(result)) throw asynchronous(tool);
-    if (result.issues === undefined && found.count === 0) return { input: result.value };
-    return { found, library: result.issues ?? [] };
+    if (!("value" in result) && isPromise(result)) throw asynchronous(tool);
+    if (result.issues === undefined && found === undefined) return { ok: true, input: result.value, repaired };
+    return { ok: false, found, library: result.issues ?? [] };
   };
 
-  const parse = (raw: unknown): Parsed<P> => {
-    const whole = typeof raw === "string" ? parseWhole(raw) : { value: raw, repaired: nothing };
-    if ("problem" in whole) return refuse([{ path: [], message: whole.problem }], 1, whole.hint);
-    const first = check(whole.value);
-    if ("input" in first) return { ok: true, input: first.input, repaired: whole.repaired };
-    const mended = repairInput(base, whole.value);
+  const recover = (value: unknown, first: Refused, before: readonly string[]): Parsed<P> => {
+    const mended = repairInput(base, value);
     if (mended.repaired.length > 0) {
-      const second = check(mended.value);
-      if ("input" in second)
-        return { ok: true, input: second.input, repaired: [...whole.repaired, ...mended.repaired] };
+      const second = check(mended.value, [...before, ...mended.repaired]);
+      if (second.ok) return second;
       // An unknown key that only shows after a repair is what stands in the way now.
-      if (second.found.count > 0 && first.found.count === 0) return refuse(second.found.issues, second.found.count);
+      if (second.found !== undefined && first.found === undefined)
+        return refuse(second.found.issues, second.found.count);
     }
-    const issues = gather(base, whole.value, first.found, first.library);
-    return refuse(issues.issues, issues.count);
+    const { issues, count } = gather(base, value, first.found, first.library);
+    return refuse(issues, count);
+  };
+
+  const parseText = (raw: string): Parsed<P> => {
+    const whole = parseWhole(raw);
+    if ("problem" in whole) return refuse([{ path: rootPath, message: whole.problem }], 1, whole.hint);
+    const first = check(whole.value, whole.repaired);
+    return first.ok ? first : recover(whole.value, first, whole.repaired);
   };
 
   return (raw) => {
     try {
-      return parse(raw);
+      if (typeof raw === "string") return parseText(raw);
+      const first = check(raw, nothing);
+      return first.ok ? first : recover(raw, first, nothing);
     } catch (error) {
       if (error instanceof ToolError) return { ok: false, error: failureOf(error) };
-      return refuse([{ path: [], message: "the input cannot be read as JSON" }], 1);
+      return refuse([{ path: rootPath, message: "the input cannot be read as JSON" }], 1);
     }
   };
 }
@@ -93,38 +99,38 @@ function parseWhole(raw: string): Whole {
   return { problem: "expected an object, received a string", hint: "send the arguments as a JSON object" };
 }
 
+interface Refused {
+  ok: false;
+  found: IssueList | undefined;
+  library: readonly StandardSchemaV1.Issue[];
+}
+
 /** Unknown keys first, then what the schema explains, then what only the library knows. */
 export function gather(
   base: JsonSchema,
   value: unknown,
-  found: IssueList,
+  found: IssueList | undefined,
   library: readonly StandardSchemaV1.Issue[],
 ): IssueList {
-  const all = new IssueList();
-  for (const issue of found.issues) all.add(issue);
-  all.count = found.count;
-  if (library.length === 0) return all;
-  const explained = explain(base, value);
-  for (const issue of explained) all.add(issue);
+  let all: IssueList | undefined = found === undefined ? undefined : { issues: [...found.issues], count: found.count };
+  const explained = library.length === 0 ? [] : explain(base, value);
+  for (const issue of explained) all = addIssue(all, issue);
   const known = explained.map((issue) => showIssuePath(issue.path));
-  const unknown = found.issues.map((issue) => showIssuePath(issue.path.slice(0, -1)));
+  const around = (found?.issues ?? []).map((issue) => showIssuePath(issue.path.slice(0, -1)));
   for (const issue of library) {
     const path = plainPath(issue.path);
     const shown = showIssuePath(path);
-    const said = known.some(
-      (other) =>
-        other === shown ||
-        other.startsWith(`${shown}.`) ||
-        other.startsWith(`${shown}[`) ||
-        (shown === "(root)" && known.length > 0),
-    );
-    if (said || (unknown.includes(shown) && /unrecogni[sz]ed|unknown|unexpected|undeclared/i.test(issue.message)))
-      continue;
-    if (explained.length >= maxIssues) all.count += 1;
-    else all.add({ path, message: withoutValue(issue.message, value, path) });
+    const said =
+      known.some((other) => covers(shown, other)) ||
+      (around.includes(shown) && /unrecogni[sz]ed|unknown|unexpected|undeclared/i.test(issue.message));
+    if (!said) all = addIssue(all, { path, message: withoutValue(issue.message, value, path) });
   }
-  if (all.count === 0) all.add({ path: [], message: "the value does not fit the schema" });
-  return all;
+  return all ?? addIssue(undefined, { path: [], message: "the value does not fit the schema" });
+}
+
+/** Whether one path is the other or leads to it. */
+function covers(outer: string, inner: string): boolean {
+  return outer === "(root)" || inner === outer || inner.startsWith(`${outer}.`) || inner.startsWith(`${outer}[`);
 }
 
 export function plainPath(path: StandardSchemaV1.Issue["path"]): Path {

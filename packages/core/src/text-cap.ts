@@ -24,12 +24,12 @@ const headShare = 0.7;
  * @param where Ends the line: "; the full text is in …".
  */
 export function capText(text: string, limits: TextLimits, where = ""): CappedText {
-  if (fits(text, limits)) return { text, left: 0 };
+  if (fits(text, limits.maxTextChars, limits.maxTextBytes)) return { text, left: 0 };
   const fences = findFences(text);
   let budget = Math.min(limits.maxTextChars, text.length);
   for (let attempt = 0; attempt < 40 && budget > 0; attempt++) {
     const capped = cutTo(text, budget, fences, where);
-    if (fits(capped.text, limits)) return capped;
+    if (fits(capped.text, limits.maxTextChars, limits.maxTextBytes)) return capped;
     const over = Math.max(capped.text.length - limits.maxTextChars, 1);
     const bytes = byteLength(capped.text);
     const byBytes = bytes > limits.maxTextBytes ? Math.ceil(budget * (1 - limits.maxTextBytes / bytes)) + 1 : 0;
@@ -44,9 +44,8 @@ export function capText(text: string, limits: TextLimits, where = ""): CappedTex
 }
 
 /** Whether a text is within both limits. */
-export function fits(text: string, limits: TextLimits): boolean {
-  if (text.length > limits.maxTextChars) return false;
-  return text.length * 3 <= limits.maxTextBytes || byteLength(text) <= limits.maxTextBytes;
+export function fits(text: string, chars: number, bytes: number): boolean {
+  return text.length <= chars && (text.length * 3 <= bytes || byteLength(text) <= bytes);
 }
 
 interface Fence {

@@ -29,7 +29,9 @@ type Part = Family | Toolset | AnyTool | readonly AnyTool[];
 
 interface Owned {
   tool: AnyTool;
+  /** For messages: "the family memory". */
   owner: string;
+  family: string | undefined;
 }
 
 /** A toolset remembers whose its tools are and what is to be closed. */
@@ -58,6 +60,13 @@ export function toolset(...parts: readonly Part[]): Toolset {
     for (const [family, closed] of contents.closing) closing.set(family, closed);
   }
   return make({ owned, families, closing });
+}
+
+/** Which family each tool of a set came from, by the tool's name in the set. */
+export function familiesOf(set: Toolset): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const { tool, family } of contentsOf(set).owned) if (family !== undefined) found.set(tool.name, family);
+  return found;
 }
 
 /** The same tool under a second name, described as "Same as <name>." */
@@ -121,7 +130,11 @@ function make(contents: Contents): Toolset {
 function contentsOf(part: Part): Contents {
   const closing = new Map<Family, Promise<void>>();
   if (Array.isArray(part))
-    return { owned: part.map((tool: AnyTool) => ({ tool, owner: "the given list" })), families: [], closing };
+    return {
+      owned: part.map((tool: AnyTool) => ({ tool, owner: "the given list", family: undefined })),
+      families: [],
+      closing,
+    };
   if (contentsKey in part) return (part as Toolset & { readonly [contentsKey]: Contents })[contentsKey];
   if ("tools" in part && "close" in part) {
     const owner = "name" in part ? `the family ${part.name}` : "a toolset";
@@ -129,9 +142,11 @@ function contentsOf(part: Part): Contents {
       "name" in part
         ? part
         : { name: "toolset", tools: part.tools, close: () => part.close(), [Symbol.asyncDispose]: () => part.close() };
-    return { owned: part.tools.map((tool) => ({ tool, owner })), families: [family], closing };
+    const name = "name" in part ? part.name : undefined;
+    return { owned: part.tools.map((tool) => ({ tool, owner, family: name })), families: [family], closing };
   }
-  if ("call" in part) return { owned: [{ tool: part, owner: "the given tools" }], families: [], closing };
+  if ("call" in part)
+    return { owned: [{ tool: part, owner: "the given tools", family: undefined }], families: [], closing };
   throw new TypeError("toolset: a part is neither a family, a toolset, a tool nor a list of tools");
 }
 

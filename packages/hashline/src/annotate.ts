@@ -37,11 +37,14 @@ export function annotate(
   const to = Math.min(file.lineCount, range.to);
   if (to < from) return [];
   const texts = textsOf(file, from, to);
-  return texts.map((text, index) => {
-    const { start, end } = file.line(from + index);
+  const lines: AnchoredLine[] = [];
+  for (const [index, text] of texts.entries()) {
+    const line = from + index;
+    const { start, end } = file.line(line);
     const hash = hasher.code(file.bytes, start, end, width);
-    return { line: from + index, hash, ...cut(text, maxLineChars) };
-  });
+    lines.push(text.length <= maxLineChars ? { line, hash, text } : { line, hash, ...cut(text, maxLineChars) });
+  }
+  return lines;
 }
 
 /** Decodes a range at once: a tenth of the cost of decoding line by line. */

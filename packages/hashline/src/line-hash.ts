@@ -9,6 +9,9 @@ export interface LineHasher {
   code(bytes: Uint8Array, start: number, end: number, width: number): string;
 }
 
+/** How many codes there are per width. */
+const CODES = [1, 26, 26 ** 2, 26 ** 3, 26 ** 4];
+
 /** Widest code whose letters are kept in a table: 17,576 strings of three letters. */
 const TABLE_WIDTH = 3;
 
@@ -18,7 +21,7 @@ export async function createLineHasher(): Promise<LineHasher> {
   const { h32Raw } = await load();
   const tables: (readonly string[] | undefined)[] = [];
   const tableOf = (width: number): readonly string[] => {
-    const made = Array.from({ length: 26 ** width }, (_, value) => letters(value, width));
+    const made = Array.from({ length: CODES[width] ?? 0 }, (_, value) => letters(value, width));
     tables[width] = made;
     return made;
   };
@@ -27,7 +30,7 @@ export async function createLineHasher(): Promise<LineHasher> {
       let last = end;
       while (last > start && isBlank(bytes[last - 1])) last--;
       const hash = h32Raw(new Uint8Array(bytes.buffer, bytes.byteOffset + start, last - start), 0) >>> 0;
-      const value = hash % 26 ** width;
+      const value = hash % (CODES[width] ?? 1);
       if (width > TABLE_WIDTH) return letters(value, width);
       return (tables[width] ?? tableOf(width))[value] ?? "";
     },

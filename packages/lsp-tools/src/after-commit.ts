@@ -36,7 +36,11 @@ export function diagnosticsAfterCommit(
     call.deadline = performance.now() + (options.waitMs ?? 10_000);
     const changed = await changedFiles(call, changes);
     if (changed.size === 0) return [];
-    const others = await openUsers(call, new Set([...changed.keys()].map((file) => file.text.path)), maxFiles - changed.size);
+    const others = await openUsers(
+      call,
+      new Set([...changed.keys()].map((file) => file.text.path)),
+      maxFiles - changed.size,
+    );
     const lines: string[] = [];
     for (const file of [...changed.keys(), ...others]) {
       const before = await diagnosticsWith(call, file, changed);
@@ -44,7 +48,9 @@ export function diagnosticsAfterCommit(
       for (const one of fresh(before, after)) {
         if (severities.indexOf(one.severity) > lowest) continue;
         const { line, character } = one.range.start;
-        lines.push(`${file.shown} ${line}:${character} ${one.severity}${one.code ? ` ${one.code}` : ""} ${one.message} · ${one.server}`);
+        lines.push(
+          `${file.shown} ${line}:${character} ${one.severity}${one.code ? ` ${one.code}` : ""} ${one.message} · ${one.server}`,
+        );
       }
     }
     return lines;
@@ -82,7 +88,11 @@ async function openUsers(call: Call, changed: ReadonlySet<string>, max: number):
 }
 
 /** The diagnostics of a file while some documents hold other texts than the disk; afterwards they hold the disk's again. */
-async function diagnosticsWith(call: Call, file: OpenFile, texts: ReadonlyMap<OpenFile, string>): Promise<FileDiagnostic[]> {
+async function diagnosticsWith(
+  call: Call,
+  file: OpenFile,
+  texts: ReadonlyMap<OpenFile, string>,
+): Promise<FileDiagnostic[]> {
   const asked = await askAll<FileDiagnostic[]>(call, file.served.serving, {
     feature: features.diagnostics,
     file,
@@ -90,7 +100,8 @@ async function diagnosticsWith(call: Call, file: OpenFile, texts: ReadonlyMap<Op
     supported: () => true,
     ask: (session) =>
       session.life.serially(async () => {
-        const languageOf = (one: OpenFile) => one.served.serving.find(({ entry }) => entry.life === session.life)?.languageId;
+        const languageOf = (one: OpenFile) =>
+          one.served.serving.find(({ entry }) => entry.life === session.life)?.languageId;
         const put = (one: OpenFile, text: string) => {
           const languageId = languageOf(one);
           if (languageId !== undefined) openOrChange(session.life, one.text.path, languageId, text);

@@ -6,7 +6,7 @@ import { errorCode, ResponseError } from "./connection.ts";
 import type { Engine, Serving } from "./engine.ts";
 import type { Feature } from "./features.ts";
 import type { CallScope } from "./launch.ts";
-import { describeLoss, type RequestOptions, ServerLost, type ServerLife } from "./server.ts";
+import { describeLoss, type RequestOptions, type ServerLife, ServerLost } from "./server.ts";
 import type { FileText } from "./texts.ts";
 import { pathToUri } from "./uris.ts";
 import { TimedOut } from "./waiting.ts";
@@ -107,12 +107,26 @@ export async function askOne<R>(call: Call, serving: Serving, question: Question
       const uri = question.file ? pathToUri(question.file.text.path) : pathToUri(entry.root);
       const document = { uri, languageId };
       const supported = () =>
-        question.supported?.(life, document) ?? life.supports(question.feature.method, question.feature.provider, question.file && document);
+        question.supported?.(life, document) ??
+        life.supports(question.feature.method, question.feature.provider, question.file && document);
       if (!supported()) {
         await life.settled();
+        if (!supported() && life.definition.registersOnOpen && question.file) {
+          await engine.sync(life, entry, scope, question.feature, { text: question.file.text, languageId });
+          await life.registeredAfterOpen();
+        }
         if (!supported()) return unsupported;
       }
-      const synced = await engine.sync(life, entry, scope, question.feature, question.file && { text: question.file.text, languageId });
+      const synced = await engine.sync(
+        life,
+        entry,
+        scope,
+        question.feature,
+        question.file && { text: question.file.text, languageId },
+      );
+      if (serving.definition.partner && question.file) {
+        partial = await engine.prepareBridge(scope, serving, question.file.text);
+      }
       if (synced.overflow > 0) partial = `${synced.overflow} files changed at once, more than could be opened`;
       if (!question.feature.syntactic) {
         const left = call.deadline - performance.now();
@@ -172,7 +186,14 @@ export async function askOne<R>(call: Call, serving: Serving, question: Question
 const unsupported = Symbol("unsupported");
 const notReady = Symbol("not ready");
 /** Errors of the call itself, not of one server. */
-const hard: ReadonlySet<string> = new Set(["invalid_input", "not_found", "cancelled", "too_large", "internal", "conflict"]);
+const hard: ReadonlySet<string> = new Set([
+  "invalid_input",
+  "not_found",
+  "cancelled",
+  "too_large",
+  "internal",
+  "conflict",
+]);
 
 function announced(life: ServerLife | undefined, feature: Feature): boolean {
   return life?.supports(feature.method, feature.provider) ?? false;
@@ -204,7 +225,11 @@ async function waitUntilLoaded(call: Call, life: ServerLife, bound: number): Pro
     call.scope.progress({ message: `${life.id}: ${life.readiness.describe()}` });
   }, progressEveryMs);
   try {
-    return await life.readiness.wait(bound, call.scope.signal);
+    // a server that ends while it loads has not loaded
+    const gone = life.lost.then((loss) => {
+      throw new ServerLost(life.id, loss);
+    });
+    return await Promise.race([life.readiness.wait(bound, call.scope.signal), gone]);
   } finally {
     clearInterval(repeat);
   }

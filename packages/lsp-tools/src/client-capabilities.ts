@@ -1,5 +1,5 @@
 import type { ClientCapabilities } from "vscode-languageserver-protocol";
-import type { Encoding, Json } from "./definition.ts";
+import type { Encoding, ServerDefinition } from "./definition.ts";
 
 const symbolKinds = Array.from({ length: 26 }, (_, index) => index + 1);
 const completionKinds = Array.from({ length: 25 }, (_, index) => index + 1);
@@ -9,8 +9,9 @@ const markup = ["markdown" as const, "plaintext" as const];
 /** What this client can do; only what is implemented is declared, for servers take it at its word. */
 export function clientCapabilities(
   encodings: readonly Encoding[],
-  experimental: { [capability: string]: Json } | undefined,
+  definition: Pick<ServerDefinition, "experimental" | "snippets">,
 ): ClientCapabilities {
+  const { experimental, snippets = false } = definition;
   return {
     general: {
       positionEncodings: [...encodings],
@@ -62,7 +63,7 @@ export function clientCapabilities(
         ...dynamic,
         contextSupport: true,
         completionItem: {
-          snippetSupport: false,
+          snippetSupport: snippets,
           documentationFormat: markup,
           deprecatedSupport: true,
           tagSupport: { valueSet: [1] },
@@ -71,7 +72,9 @@ export function clientCapabilities(
           labelDetailsSupport: true,
         },
         completionItemKind: { valueSet: completionKinds as [] },
-        completionList: { itemDefaults: ["commitCharacters", "editRange", "insertTextFormat", "insertTextMode", "data"] },
+        completionList: {
+          itemDefaults: ["commitCharacters", "editRange", "insertTextFormat", "insertTextMode", "data"],
+        },
       },
       hover: { ...dynamic, contentFormat: markup },
       signatureHelp: {

@@ -7,8 +7,8 @@ import type { ClientCommand } from "./definition.ts";
 import { collectRaw } from "./diagnostics/collect.ts";
 import { features } from "./features.ts";
 import { comparePositions } from "./positions.ts";
-import { isEmptyEdit } from "./workspace-edit/is-empty.ts";
 import { TimedOut } from "./waiting.ts";
+import { isEmptyEdit } from "./workspace-edit/is-empty.ts";
 
 export type Shape = "edit" | "resolve" | "server_command" | "client_command";
 
@@ -24,7 +24,12 @@ export interface FoundAction {
 }
 
 /** All actions for a range; `source.*` ones are asked for apart, for they hide otherwise. */
-export async function findActions(call: Call, session: Session, range: Range, kind: string | undefined): Promise<FoundAction[]> {
+export async function findActions(
+  call: Call,
+  session: Session,
+  range: Range,
+  kind: string | undefined,
+): Promise<FoundAction[]> {
   const diagnostics = await diagnosticsIn(call, session, range);
   const ask = (only: string[] | undefined) =>
     session.request<(CodeAction | Command)[] | null>(features.codeActions.method, {
@@ -79,7 +84,8 @@ function announcesSource(session: Session): boolean {
   const fixed = session.life.capabilities.codeActionProvider;
   if (typeof fixed === "object" && fixed !== null) offers.push(fixed);
   return offers.some(
-    (one) => Array.isArray(one.codeActionKinds) && one.codeActionKinds.some((kind) => String(kind).startsWith("source")),
+    (one) =>
+      Array.isArray(one.codeActionKinds) && one.codeActionKinds.some((kind) => String(kind).startsWith("source")),
   );
 }
 
@@ -115,7 +121,11 @@ export interface ActionSite {
 }
 
 /** Carries an action out in whichever of the five shapes it has; gives the commands that only an editor runs. */
-export async function runAction(session: Session, action: FoundAction, site: ActionSite): Promise<{ skipped: string[]; did: boolean }> {
+export async function runAction(
+  session: Session,
+  action: FoundAction,
+  site: ActionSite,
+): Promise<{ skipped: string[]; did: boolean }> {
   if (action.disabled !== undefined) {
     throw new ToolError("unsupported", `"${action.title}" is disabled: ${action.disabled}`);
   }
@@ -163,9 +173,13 @@ async function runCommand(session: Session, command: Command, site: ActionSite, 
   }
   if (site.dryRun && !definition.editOnlyCommands?.includes(command.command)) {
     if (afterEdit) return { skipped: [command.command], did: false };
-    throw new ToolError("unsupported", `"${command.title}" runs the command ${command.command}, whose effect only running it shows`, {
-      hint: "call without dryRun",
-    });
+    throw new ToolError(
+      "unsupported",
+      `"${command.title}" runs the command ${command.command}, whose effect only running it shows`,
+      {
+        hint: "call without dryRun",
+      },
+    );
   }
   try {
     await session.request(
@@ -183,7 +197,10 @@ async function runCommand(session: Session, command: Command, site: ActionSite, 
 }
 
 function editorOnly(command: Command): ToolError {
-  return new ToolError("unsupported", `"${command.title}" needs the command ${command.command}, which only an editor can run`);
+  return new ToolError(
+    "unsupported",
+    `"${command.title}" needs the command ${command.command}, which only an editor can run`,
+  );
 }
 
 /** An editor-side command that we know, as the edit it stands for. */
@@ -216,7 +233,8 @@ export function pickAction<A extends { action: FoundAction }>(actions: readonly 
   for (const [index, fits] of ways.entries()) {
     const hits = actions.filter(fits);
     const [hit] = hits;
-    if (hit && (hits.length === 1 || (index < 2 && new Set(hits.map((one) => one.action.kind)).size < hits.length))) return hit;
+    if (hit && (hits.length === 1 || (index < 2 && new Set(hits.map((one) => one.action.kind)).size < hits.length)))
+      return hit;
     if (hits.length > 1) throw severalActions(hits, title);
   }
   const titles = actions.slice(0, 20).map((one) => one.action.title);

@@ -73,5 +73,8 @@ function compare(a: string, b: string): number {
 export function insertTextOf(item: CompletionItem): string {
   const text = item.textEdit?.newText ?? item.textEditText ?? item.insertText ?? item.label;
   if (item.insertTextFormat !== 2) return text;
-  return text.replace(/\$\{\d+:([^}]*)\}/g, "$1").replace(/\$\{?\d+\}?/g, "").replace(/\\([$}\\])/g, "$1");
+  return text
+    .replace(/\$\{\d+:([^}]*)\}/g, "$1")
+    .replace(/\$\{?\d+\}?/g, "")
+    .replace(/\\([$}\\])/g, "$1");
 }

@@ -1,10 +1,10 @@
 import { ToolError } from "@toolhaft/core";
 import type { Answer } from "./answer.ts";
 import type { Asked } from "./ask.ts";
+import { ResponseError } from "./connection.ts";
 import type { Missing } from "./engine.ts";
 import { installLine, notUsable } from "./entry.ts";
 import type { Feature } from "./features.ts";
-import { ResponseError } from "./connection.ts";
 import { ServerLost } from "./server.ts";
 
 /** What a call as a whole amounts to. */
@@ -63,7 +63,9 @@ function noServer(situation: Situation): ToolError {
   }
   const language = missing.find((one) => one.definition.role !== "linter");
   if (language) return notUsable(language.definition, language.plan, language.plan.refused);
-  const hint = insteadHint ?? (missing[0] ? `${missing[0].definition.id} may have them: ${installLine(missing[0].definition)}` : undefined);
+  const hint =
+    insteadHint ??
+    (missing[0] ? `${missing[0].definition.id} may have them: ${installLine(missing[0].definition)}` : undefined);
   return new ToolError("unsupported", `${ids.join(", ")} ${ids.length === 1 ? "has" : "have"} no ${feature.noun}`, {
     ...(hint !== undefined && { hint }),
     details: { servers: ids },
@@ -74,7 +76,15 @@ function noServer(situation: Situation): ToolError {
 export function defineHint(shown: string): string {
   const extension = /\.[^./\\]+$/.exec(shown)?.[0] ?? ".ext";
   const example = {
-    lsp: { servers: { mine: { command: "my-language-server", args: ["--stdio"], files: [{ languageId: "mine", extensions: [extension] }] } } },
+    lsp: {
+      servers: {
+        mine: {
+          command: "my-language-server",
+          args: ["--stdio"],
+          files: [{ languageId: "mine", extensions: [extension] }],
+        },
+      },
+    },
   };
   return `define one in toolhaft.config.json: ${JSON.stringify(example)}`;
 }

@@ -1,5 +1,12 @@
 import { readFile } from "node:fs/promises";
-import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import {
+  findNodeAtLocation,
+  getNodeValue,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+} from "jsonc-parser";
 import { defineServer, type Json, type ServerDefinition } from "./definition.ts";
 import { sourceText } from "./positions.ts";
 
@@ -74,7 +81,8 @@ function checkServers(node: Node, complain: Complain): Fields {
       const wanted = fieldTypes[key];
       const json: unknown = getNodeValue(field);
       if (wanted === undefined) complain(field.offset, `lsp.servers.${id}.${key} is not known`);
-      else if (json !== null && !wanted.test(json)) complain(field.offset, `lsp.servers.${id}.${key} must be ${wanted.is}`);
+      else if (json !== null && !wanted.test(json))
+        complain(field.offset, `lsp.servers.${id}.${key} must be ${wanted.is}`);
       else fields[key] = json;
     }
     servers[id] = fields;
@@ -158,7 +166,12 @@ export function mergeRegistry(
         definitions.delete(id);
         continue;
       }
-      const base: unknown = definitions.get(id) ?? { id, args: [], root: { markers: [".git"], pick: "nearest" }, install: [] };
+      const base: unknown = definitions.get(id) ?? {
+        id,
+        args: [],
+        root: { markers: [".git"], pick: "nearest" },
+        install: [],
+      };
       const merged = mergeDeep(base, { ...(change as Fields), id }) as ServerDefinition;
       const incomplete = missing(merged);
       if (incomplete) {

@@ -115,6 +115,12 @@ export interface ServerDefinition {
   untrusted?: false | { initializationOptions?: Json; settings?: { [section: string]: Json } };
   /** Packages of the folder that the server runs code of; looked for outside the folder when it is not trusted. */
   usesFolderPackages?: string[];
+  /** Offers completions only to clients that take snippets; their marks are removed again. */
+  snippets?: boolean;
+  /** Asks for its settings; being told of them as well would only make it load its project twice. */
+  pullsSettings?: boolean;
+  /** Registers what it can do only once a document is open. */
+  registersOnOpen?: boolean;
   experimental?: { [capability: string]: Json };
 }
 

@@ -86,7 +86,9 @@ export async function findPrograms(command: string, scope: SearchScope): Promise
 function candidate(program: string, scope: SearchScope): Candidate {
   const real = realPathOf(program);
   // what is installed beside this package is ours, even where the package lies in the workspace
-  const ours = ownBinFolders().some((folder) => isInside(folder, program)) && !scope.folders.some((folder) => isInside(join(folder, "node_modules"), program));
+  const ours =
+    ownBinFolders().some((folder) => isInside(folder, program)) &&
+    !scope.folders.some((folder) => isInside(join(folder, "node_modules"), program));
   const byFolder = !ours && scope.roots.some((root) => isInside(root, program) || isInside(root, real));
   return { program, byFolder };
 }

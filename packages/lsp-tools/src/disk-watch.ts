@@ -81,7 +81,8 @@ export async function openDiskMonitor(root: string, mode: "auto" | "watch" | "sw
       return state.mode;
     },
     async barrier(thorough) {
-      if (state.mode === "watch" && !(await state.settle())) state = await startSweeping([...included], record, state.files());
+      if (state.mode === "watch" && !(await state.settle()))
+        state = await startSweeping([...included], record, state.files());
       if (state.mode === "sweep") await state.sweep(thorough);
     },
     reader() {

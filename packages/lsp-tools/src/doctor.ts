@@ -42,7 +42,10 @@ export async function checkLanguageServers(directory: string, options: EngineOpt
       });
     }
     const { problems } = await engine.registry(call.scope.directory);
-    return [...checks.values(), ...problems.map((detail) => ({ id: "configuration", status: "broken" as const, detail }))];
+    return [
+      ...checks.values(),
+      ...problems.map((detail) => ({ id: "configuration", status: "broken" as const, detail })),
+    ];
   } finally {
     await engine.close();
   }

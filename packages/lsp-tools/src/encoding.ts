@@ -56,7 +56,9 @@ function walk(
     else if (key === "changes" && typeof child === "object" && child !== null && !Array.isArray(child)) {
       result[key] = Object.fromEntries(Object.entries(child).map(([file, edits]) => [file, walk(edits, file, visit)]));
     } else if (key === "relatedDocuments" && typeof child === "object" && child !== null) {
-      result[key] = Object.fromEntries(Object.entries(child).map(([file, report]) => [file, walk(report, file, visit)]));
+      result[key] = Object.fromEntries(
+        Object.entries(child).map(([file, report]) => [file, walk(report, file, visit)]),
+      );
     } else if (key === "originSelectionRange") result[key] = walk(child, uri, visit);
     else if (key === "fromRanges") result[key] = walk(child, fromRangesUri(record, uri), visit);
     else result[key] = walk(child, own, visit);

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { type Clock, systemClock, ToolError } from "@toolhaft/core";
 import { createProcessHost, type ProcessHost } from "@toolhaft/process";
 import { createWorkspace, type Workspace } from "@toolhaft/workspace";
-import { createVueBridge } from "./bridges/vue.ts";
 import { markdownFiles } from "./bridges/markdown-files.ts";
-import { mergeRegistry, readConfig, type Registry, type RegistryOptions } from "./config.ts";
+import { createVueBridge } from "./bridges/vue.ts";
+import { mergeRegistry, type Registry, type RegistryOptions, readConfig } from "./config.ts";
 import { defaultTimeouts, type ServerDefinition, type Timeouts } from "./definition.ts";
 import { type DiskMonitor, type DiskReader, openDiskMonitor } from "./disk-watch.ts";
 import { ServerEntry } from "./entry.ts";
@@ -46,6 +46,8 @@ export interface Serving {
   definition: ServerDefinition;
   languageId: string;
   entry: ServerEntry;
+  /** The server that this one asks through a bridge, when it serves the file too. */
+  partner?: Serving;
 }
 
 /** A definition that would serve a file if its program were there. */
@@ -196,6 +198,10 @@ export class Engine {
         if (definition.group !== undefined) servedGroups.add(definition.group);
       } else found.missing.push({ definition, languageId, plan: entry });
     }
+    for (const one of found.serving) {
+      const partner = found.serving.find((other) => other.definition.id === one.definition.partner?.id);
+      if (partner) one.partner = partner;
+    }
     return found;
   }
 
@@ -256,6 +262,7 @@ export class Engine {
         log: (event) => this.options.log?.(event),
       },
       onStarted: (life) => this.#onStarted(entry, life),
+      hasAnswered: (life) => this.#firstAnswers.has(life),
     });
     this.#entries.set(key, entry);
     this.#stopOutdated(definition.id, root, key);
@@ -376,10 +383,10 @@ export class Engine {
     return syncWithDisk(syncing, scope, feature, file);
   }
 
-  /** The first project request of a life may take as long as loading may. */
+  /** Until a server has answered once, a request may take as long as loading may. */
   boundFor(life: ServerLife, feature: Feature): number {
     const bound = life.timeouts[feature.bound];
-    if (feature.syntactic || this.#firstAnswers.has(life)) return bound;
+    if (this.#firstAnswers.has(life)) return bound;
     return Math.max(bound, life.timeouts.ready);
   }
 
@@ -387,9 +394,16 @@ export class Engine {
     this.#firstAnswers.add(life);
   }
 
-  /** Makes sure that the other side of a bridge runs. */
-  async prepareBridge(scope: CallScope, serving: readonly Serving[]): Promise<string | undefined> {
-    return this.#vue.prepare(scope, serving);
+  /** Starts the other side of a bridge and opens the file there; the answer is what is missing, for people. */
+  async prepareBridge(scope: CallScope, serving: Serving, text: FileText): Promise<string | undefined> {
+    const { partner } = serving.definition;
+    if (!partner) return undefined;
+    if (!serving.partner) return `the ${partner.id} server that ${serving.definition.id} files need is not installed`;
+    const { entry, languageId } = serving.partner;
+    const life = await entry.acquire(scope);
+    await this.sync(life, entry, scope, { crossFile: false }, { text, languageId });
+    if (life.plugins.includes(partner.plugin)) return undefined;
+    return `${partner.plugin} is not installed beside ${partner.id}: npm install -g ${partner.plugin}`;
   }
 
   /** Forgets what was found, so that the next look finds it anew. */

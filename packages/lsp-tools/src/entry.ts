@@ -1,10 +1,10 @@
-import { ToolError } from "@toolhaft/core";
 import type { Clock } from "@toolhaft/core";
+import { ToolError } from "@toolhaft/core";
 import { type ChildHandle, descendants, identify, type ProcessHost } from "@toolhaft/process";
 import { ResponseError } from "./connection.ts";
 import type { ServerDefinition, Timeouts } from "./definition.ts";
 import type { CallScope, Launch, LaunchPlan, Refused } from "./launch.ts";
-import { beginLife, describeLoss, type LifeOptions, type Loss, ServerLost, type ServerLife } from "./server.ts";
+import { beginLife, describeLoss, type LifeOptions, type Loss, type ServerLife, ServerLost } from "./server.ts";
 import { realPathOf } from "./uris.ts";
 import { bounded, TimedOut } from "./waiting.ts";
 
@@ -22,6 +22,8 @@ export interface EntryOptions {
   look(scope: CallScope): Promise<LaunchPlan>;
   life: Pick<LifeOptions, "maxOpenDocuments" | "textOf" | "bridge" | "bridgeNotification" | "log">;
   onStarted(life: ServerLife): Promise<void>;
+  /** Whether it has answered any question of a tool. */
+  hasAnswered(life: ServerLife): boolean;
 }
 
 /** Crashes within this time add up. */
@@ -120,7 +122,7 @@ export class ServerEntry {
   /** The living server; starts it, once for all who ask. */
   async acquire(scope: CallScope): Promise<ServerLife> {
     if (this.#stopping) await this.#stopping;
-    if (this.#health) await bounded(this.#health, this.timeouts.health * 2, scope.signal);
+    if (this.#health) await bounded(this.#health, this.timeouts.call, scope.signal);
     if (this.life && !this.life.loss) return this.life;
     if (this.#closed) throw new ToolError("unavailable", "the language servers have been closed");
     if (this.#failed) throw this.#failedError();
@@ -243,7 +245,10 @@ export class ServerEntry {
       return new ToolError(
         "timeout",
         `${this.id} did not answer initialize within ${this.timeouts.initialize} ms${tail && `: ${tail}`}`,
-        { hint: "raise timeouts.initialize of this server, or call again", details: { stage: "initialize", server: this.id } },
+        {
+          hint: "raise timeouts.initialize of this server, or call again",
+          details: { stage: "initialize", server: this.id },
+        },
       );
     }
     if (error instanceof ResponseError) {
@@ -301,7 +306,9 @@ export class ServerEntry {
     if (this.life !== life) return;
     this.#health ??= (async () => {
       try {
-        if (await life.isAlive()) return;
+        // one that loads its project may be deaf for longer than one that has answered before
+        const { health, ready } = this.timeouts;
+        if (await life.isAlive(this.#options.hasAnswered(life) ? health : Math.max(health, ready))) return;
         this.#remember();
         if (this.life === life) this.life = undefined;
         this.#recordCrash(`${this.id} stopped answering`);
@@ -338,7 +345,8 @@ export function notUsable(definition: ServerDefinition, plan: LaunchPlan, refuse
   const install = installLine(definition);
   const words = refused.map((one) => `${one.program} does not work: ${one.words}`).join("; ");
   if (refused.length > 0) {
-    const stub = definition.stub && new RegExp(definition.stub.matches, "i").test(words) ? definition.stub.install : install;
+    const stub =
+      definition.stub && new RegExp(definition.stub.matches, "i").test(words) ? definition.stub.install : install;
     return new ToolError("unavailable", `${definition.id} cannot be started: ${words}`, {
       hint: stub,
       details: { state: "failed", server: definition.id },
@@ -350,10 +358,14 @@ export function notUsable(definition: ServerDefinition, plan: LaunchPlan, refuse
       details: { server: definition.id },
     });
   }
-  return new ToolError("unavailable", `${definition.id} is not installed: no ${definition.command} here or on the PATH`, {
-    hint: install,
-    details: { state: "missing", server: definition.id },
-  });
+  return new ToolError(
+    "unavailable",
+    `${definition.id} is not installed: no ${definition.command} here or on the PATH`,
+    {
+      hint: install,
+      details: { state: "missing", server: definition.id },
+    },
+  );
 }
 
 /** "npm install -g …": the command that installs a server. */

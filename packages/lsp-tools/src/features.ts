@@ -31,7 +31,13 @@ const feature = (
 export const features = {
   definition: feature("definitions", "textDocument/definition", "definitionProvider"),
   typeDefinition: feature("type definitions", "textDocument/typeDefinition", "typeDefinitionProvider"),
-  implementation: feature("implementations", "textDocument/implementation", "implementationProvider", "slow", "cross-file"),
+  implementation: feature(
+    "implementations",
+    "textDocument/implementation",
+    "implementationProvider",
+    "slow",
+    "cross-file",
+  ),
   declaration: feature("declarations", "textDocument/declaration", "declarationProvider"),
   references: feature("references", "textDocument/references", "referencesProvider", "slow", "cross-file"),
   highlights: feature("highlights", "textDocument/documentHighlight", "documentHighlightProvider"),
@@ -44,7 +50,13 @@ export const features = {
   rename: feature("renames", "textDocument/rename", "renameProvider", "slow", "cross-file"),
   codeActions: feature("code actions", "textDocument/codeAction", "codeActionProvider", "slow", "cross-file"),
   executeCommand: feature("commands", "workspace/executeCommand", "executeCommandProvider", "slow", "cross-file"),
-  formatting: feature("document formatting", "textDocument/formatting", "documentFormattingProvider", "slow", "syntactic"),
+  formatting: feature(
+    "document formatting",
+    "textDocument/formatting",
+    "documentFormattingProvider",
+    "slow",
+    "syntactic",
+  ),
   rangeFormatting: feature(
     "range formatting",
     "textDocument/rangeFormatting",

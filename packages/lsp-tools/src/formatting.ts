@@ -21,7 +21,8 @@ export async function formattingOptions(
     tabSize: wishes.tabSize ?? indent.tabSize ?? own.tabSize ?? 2,
     insertSpaces: wishes.insertSpaces ?? indent.insertSpaces ?? own.insertSpaces ?? true,
     ...(trimTrailingWhitespace !== undefined && { trimTrailingWhitespace }),
-    ...(insertFinalNewline !== undefined && { insertFinalNewline }),
+    // some formatters drop the last line end unless told not to
+    insertFinalNewline: insertFinalNewline ?? /[\r\n]$/.test(source.text),
   };
 }
 
@@ -32,8 +33,12 @@ async function editorConfig(path: string) {
   const size = props.indent_size === "tab" ? props.tab_width : (props.indent_size ?? props.tab_width);
   return {
     ...(typeof size === "number" && size >= 1 && size <= 16 && { tabSize: size }),
-    ...((props.indent_style === "space" || props.indent_style === "tab") && { insertSpaces: props.indent_style === "space" }),
-    ...(typeof props.trim_trailing_whitespace === "boolean" && { trimTrailingWhitespace: props.trim_trailing_whitespace }),
+    ...((props.indent_style === "space" || props.indent_style === "tab") && {
+      insertSpaces: props.indent_style === "space",
+    }),
+    ...(typeof props.trim_trailing_whitespace === "boolean" && {
+      trimTrailingWhitespace: props.trim_trailing_whitespace,
+    }),
     ...(typeof props.insert_final_newline === "boolean" && { insertFinalNewline: props.insert_final_newline }),
   };
 }

@@ -1,7 +1,7 @@
 import { createId, ToolError } from "@toolhaft/core";
 import type { CallHierarchyItem } from "vscode-languageserver-protocol";
-import type { ServerEntry } from "./entry.ts";
 import type { Serving } from "./engine.ts";
+import type { ServerEntry } from "./entry.ts";
 import type { ServerLife } from "./server.ts";
 
 /** A server's hierarchy item kept under a handle, with all that makes it valid. */
@@ -29,10 +29,11 @@ export function createHierarchyItems(): HierarchyItems {
     keep(item) {
       const handle = `call_${createId()}`;
       kept.set(handle, item);
-      if (kept.size > maxKept) for (const oldest of kept.keys()) {
-        kept.delete(oldest);
-        break;
-      }
+      if (kept.size > maxKept)
+        for (const oldest of kept.keys()) {
+          kept.delete(oldest);
+          break;
+        }
       return handle;
     },
     async take(handle, versionOf) {

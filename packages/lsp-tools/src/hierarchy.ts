@@ -21,7 +21,10 @@ export interface HierarchyNode {
 }
 
 /** A step from one item to the next ones. */
-export type Step = (session: Session, item: CallHierarchyItem) => Promise<{ item: CallHierarchyItem; sites?: Range[] }[]>;
+export type Step = (
+  session: Session,
+  item: CallHierarchyItem,
+) => Promise<{ item: CallHierarchyItem; sites?: Range[] }[]>;
 
 /** Widest tree that is walked. */
 const maxNodes = 2_000;
@@ -108,7 +111,11 @@ function compareItems(a: CallHierarchyItem, b: CallHierarchyItem): number {
 /** The item itself as a place with its source line. */
 export async function placeOfItem(call: Call, file: OpenFile | undefined, item: CallHierarchyItem): Promise<Place> {
   const path = uriToPath(item.uri);
-  const spot = { file: path === undefined ? item.uri : realPathOf(path), local: path !== undefined, range: item.selectionRange };
+  const spot = {
+    file: path === undefined ? item.uri : realPathOf(path),
+    local: path !== undefined,
+    range: item.selectionRange,
+  };
   const text = await lineOf(call, file, spot);
   return {
     path: pathOfUri(call, file, item.uri),

@@ -59,7 +59,9 @@ function sameExtension(wanted: string, extension: string, name: string): boolean
 }
 
 function sameInterpreter(wanted: string, interpreter: string): boolean {
-  return interpreter === wanted || (interpreter.startsWith(wanted) && /^[\d.]+$/.test(interpreter.slice(wanted.length)));
+  return (
+    interpreter === wanted || (interpreter.startsWith(wanted) && /^[\d.]+$/.test(interpreter.slice(wanted.length)))
+  );
 }
 
 function hasCppNeighbour(path: string): boolean {

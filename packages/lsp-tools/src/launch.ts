@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { dirname } from "node:path";
 import type { ToolContext } from "@toolhaft/core";
 import { childEnvironment, isSecretName } from "@toolhaft/process";
-import type { Json, ServerDefinition } from "./definition.ts";
 import { mergeDeep } from "./config.ts";
+import type { Json, ServerDefinition } from "./definition.ts";
 import {
   behindRustup,
   type Candidate,
-  findPrograms,
   type FoundPackage,
+  findPrograms,
   inRange,
   nearestPackage,
   packageBeside,
@@ -19,7 +19,10 @@ import { fillJson, fillText, type PlaceholderValues } from "./placeholders.ts";
 import { foldersUp, holdsMarker } from "./roots.ts";
 
 /** The part of a context that the engine works with. */
-export type CallScope = Pick<ToolContext, "directory" | "worktree" | "roots" | "signal" | "ask" | "permits" | "progress">;
+export type CallScope = Pick<
+  ToolContext,
+  "directory" | "worktree" | "roots" | "signal" | "ask" | "permits" | "progress"
+>;
 
 /** Everything needed to start one server in one way. */
 export interface Launch {
@@ -118,14 +121,18 @@ async function describe(
     const near = nearestPackage(name, options.search);
     if (near && (await options.trusted())) packages.set(name, near);
   }
-  const restrict = typeof definition.untrusted === "object" && !(await options.trusted()) ? definition.untrusted : undefined;
+  const restrict =
+    typeof definition.untrusted === "object" && !(await options.trusted()) ? definition.untrusted : undefined;
   const python = pythonOf(options.search);
   const values: PlaceholderValues = {
     root: options.root,
     packageFolder: (name) => (packages.get(name) ?? packageBeside(name, chosen.program))?.folder,
     python: python !== undefined && (await options.trusted()) ? python : undefined,
   };
-  const initialization = mergeDeep(definition.initializationOptions ?? {}, restrict?.initializationOptions ?? {}) as Json;
+  const initialization = mergeDeep(
+    definition.initializationOptions ?? {},
+    restrict?.initializationOptions ?? {},
+  ) as Json;
   const withPlugins = addPlugins(initialization, options.plugins, values);
   const hasOptions = definition.initializationOptions !== undefined || restrict?.initializationOptions !== undefined;
   const settings = mergeDeep(definition.settings ?? {}, restrict?.settings ?? {}) as Json;
@@ -141,7 +148,9 @@ async function describe(
     byFolder: chosen.byFolder,
     env: childEnvironment({ set }),
     initializationOptions: hasOptions || options.plugins.length > 0 ? fillJson(withPlugins, values) : undefined,
-    settings: (typeof filled === "object" && filled !== null && !Array.isArray(filled) ? filled : {}) as Launch["settings"],
+    settings: (typeof filled === "object" && filled !== null && !Array.isArray(filled)
+      ? filled
+      : {}) as Launch["settings"],
     note: notes.length > 0 ? `${notes.join("; ")} (workspace.run was not allowed)` : undefined,
   };
 }

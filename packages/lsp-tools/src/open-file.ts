@@ -1,6 +1,7 @@
+import { setMaxListeners } from "node:events";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
-import { nearest, ToolError, type ToolContext } from "@toolhaft/core";
+import { nearest, type ToolContext, ToolError } from "@toolhaft/core";
 import type { Call } from "./ask.ts";
 import type { Engine, ServingFile } from "./engine.ts";
 import type { FileText } from "./texts.ts";
@@ -18,6 +19,8 @@ export interface OpenFile {
 
 export function beginCall(engine: Engine, context: ToolContext): Call {
   const { directory, worktree, roots, signal } = context;
+  // one signal serves all requests of a call, and one session many calls
+  setMaxListeners(0, signal);
   return {
     engine,
     deadline: performance.now() + engine.timeouts.call,
@@ -58,9 +61,11 @@ export async function openFile(call: Call, filePath: string): Promise<OpenFile> 
   if (resolved.kind === "directory") {
     throw new ToolError("invalid_input", `${shown} is a folder`, { hint: "name a file in it" });
   }
-  const text = await engine.texts.read(resolved.path, scope).catch((error: unknown) => {
+  const text = await engine.texts.read(resolved.path, scope, given).catch((error: unknown) => {
     throw error instanceof ToolError && error.code === "unsupported"
-      ? new ToolError("unsupported", `${shown} is no text file: ${error.message}`, { hint: "language servers read text only" })
+      ? new ToolError("unsupported", `${shown} is no text file: ${error.message}`, {
+          hint: "language servers read text only",
+        })
       : error;
   });
   const served = await engine.servingFor(scope, resolved.path, text.source.text);

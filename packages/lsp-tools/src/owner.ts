@@ -1,5 +1,5 @@
 import { ToolError } from "@toolhaft/core";
-import { askOne, type Asked, type Call, type Question } from "./ask.ts";
+import { type Asked, askOne, type Call, type Question } from "./ask.ts";
 import type { Serving } from "./engine.ts";
 import type { OpenFile } from "./open-file.ts";
 

@@ -60,7 +60,9 @@ function sessionOf(engine: Engine, serving: Serving, context: () => ReturnType<t
   const { entry, languageId } = serving;
   const life = () => {
     if (entry.life && !entry.life.loss) return entry.life;
-    throw new ToolError("unavailable", `${entry.id} does not run`, { hint: "ask the pool for the servers of the file again" });
+    throw new ToolError("unavailable", `${entry.id} does not run`, {
+      hint: "ask the pool for the servers of the file again",
+    });
   };
   return {
     id: entry.id,
@@ -83,7 +85,11 @@ function sessionOf(engine: Engine, serving: Serving, context: () => ReturnType<t
         return { uri: document.uri, version: document.version };
       });
     },
-    request<R>(method: string, params: unknown, options: { signal?: AbortSignal; timeoutMs?: number } = {}): Promise<R> {
+    request<R>(
+      method: string,
+      params: unknown,
+      options: { signal?: AbortSignal; timeoutMs?: number } = {},
+    ): Promise<R> {
       const { scope } = beginCall(engine, context());
       return entry.use(scope, { read: false }, (now) => now.request<R>(method, params, options));
     },
@@ -144,4 +150,3 @@ function fits(entry: ServerEntry, filter: RestartFilter): boolean {
   if (languageId === undefined) return true;
   return entry.id === languageId || entry.definition.files.some((file) => file.languageId === languageId);
 }
-

@@ -32,13 +32,18 @@ export function createProgressTracker(ignoreTitles: readonly string[] = []): Pro
     describe() {
       const [work] = running();
       if (work === undefined) return undefined;
-      const parts = [work.title, work.message, work.percentage === undefined ? undefined : `${Math.round(work.percentage)} %`];
+      const parts = [
+        work.title,
+        work.message,
+        work.percentage === undefined ? undefined : `${Math.round(work.percentage)} %`,
+      ];
       return parts.filter((part) => part).join(", ");
     },
     handle(params) {
       if (typeof params !== "object" || params === null) return;
       const { token, value } = params as { token?: unknown; value?: unknown };
-      if ((typeof token !== "string" && typeof token !== "number") || typeof value !== "object" || value === null) return;
+      if ((typeof token !== "string" && typeof token !== "number") || typeof value !== "object" || value === null)
+        return;
       const { kind, title, message, percentage } = value as Record<string, unknown>;
       const work = works.get(token);
       const shared = {

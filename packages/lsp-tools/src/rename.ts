@@ -17,7 +17,9 @@ export function canPrepareRename(session: Session): boolean {
   const fixed = session.life.capabilities.renameProvider;
   if (typeof fixed === "object" && fixed !== null) return fixed.prepareProvider === true;
   const document = { uri: session.uri, languageId: session.languageId };
-  return session.life.registrations.options(features.rename.method, document).some((one) => one.prepareProvider === true);
+  return session.life.registrations
+    .options(features.rename.method, document)
+    .some((one) => one.prepareProvider === true);
 }
 
 /** @throws ToolError `invalid_input` for names that no language takes */
@@ -53,7 +55,9 @@ export async function askRename(
   newName: string,
 ): Promise<RenameAnswer> {
   const { definition } = session.life;
-  const covered = definition.editsOpenFilesOnly ? await openAllWith(call, session, target.name) : { opened: 0, uncovered: 0 };
+  const covered = definition.editsOpenFilesOnly
+    ? await openAllWith(call, session, target.name)
+    : { opened: 0, uncovered: 0 };
   const place = definition.renameAtDefinition ? await definitionOf(call, file, target, session) : undefined;
   const at = place ?? { uri: session.uri, position: target.position };
   const edit = await session.request<WorkspaceEdit | null>(
@@ -76,7 +80,8 @@ async function definitionOf(call: Call, file: OpenFile, target: Target, session:
   if (!spot || path === undefined) return undefined;
   const real = realPathOf(path);
   const { directory, worktree, roots } = call.scope;
-  if (![directory, worktree, ...roots].some((root) => isInside(root, real)) || /[\\/]node_modules[\\/]/.test(real)) return undefined;
+  if (![directory, worktree, ...roots].some((root) => isInside(root, real)) || /[\\/]node_modules[\\/]/.test(real))
+    return undefined;
   const text = real === file.text.path ? file.text : await call.engine.texts.tryRead(real, call.scope);
   if (!text) return undefined;
   const { line, character } = spot.range.start;

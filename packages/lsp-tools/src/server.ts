@@ -48,7 +48,10 @@ export interface RequestOptions {
   uri?: string | undefined;
 }
 
-export type ApplyEdit = (edit: unknown, label: string | undefined) => Promise<{ applied: boolean; failureReason?: string }>;
+export type ApplyEdit = (
+  edit: unknown,
+  label: string | undefined,
+) => Promise<{ applied: boolean; failureReason?: string }>;
 
 /** One life of a server: from its start to the end of its process. */
 export interface ServerLife {
@@ -81,13 +84,15 @@ export interface ServerLife {
   supports(method: string, provider: keyof ServerCapabilities, document?: RegisteredDocument): boolean;
   /** Resolves when registrations that follow the start have most likely all come. */
   settled(): Promise<void>;
+  /** The same for servers that register once a document is open. */
+  registeredAfterOpen(): Promise<void>;
   /** Edits that the server sends are applied by this function while a command of ours runs. */
   applyWith<T>(apply: ApplyEdit, work: () => Promise<T>): Promise<T>;
   addFolder(root: string): void;
   /** Texts for people since the last call. */
   takeMessages(): string[];
   /** Any answer within the bound means alive. */
-  isAlive(): Promise<boolean>;
+  isAlive(boundMs: number): Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -128,7 +133,9 @@ export async function beginLife(options: LifeOptions): Promise<ServerLife> {
   let encoding: Encoding = "utf-16";
   let version: string | undefined;
   let loss: Loss | undefined;
-  let applying: { apply: ApplyEdit; seen: Map<string, Promise<{ applied: boolean; failureReason?: string }>> } | undefined;
+  let applying:
+    | { apply: ApplyEdit; seen: Map<string, Promise<{ applied: boolean; failureReason?: string }>> }
+    | undefined;
   let self: ServerLife | undefined;
   const startedAt = performance.now();
 
@@ -176,6 +183,8 @@ export async function beginLife(options: LifeOptions): Promise<ServerLife> {
         else convertPositions(params, undefined, encoding, "decode", options.textOf).then(published.handle, () => {});
       } else {
         if (method === "window/showMessage") keepMessage(params);
+        // the TypeScript server tells the version of the compiler it has found
+        if (method === "$/typescriptVersion") version = textField(params, "version") ?? version;
         readiness.handleNotification(method, params);
         if (self) options.bridgeNotification(self, method, params);
       }
@@ -192,7 +201,8 @@ export async function beginLife(options: LifeOptions): Promise<ServerLife> {
 
   const keepMessage = (params: unknown) => {
     const { type, message } = (params ?? {}) as { type?: unknown; message?: unknown };
-    if (typeof message === "string" && typeof type === "number" && type <= 2) messages = [...messages, message].slice(-5);
+    if (typeof message === "string" && typeof type === "number" && type <= 2)
+      messages = [...messages, message].slice(-5);
   };
   const applyOnce = (raw: unknown): Promise<{ applied: boolean; failureReason?: string }> => {
     const { edit, label } = (raw ?? {}) as { edit?: unknown; label?: string };
@@ -259,19 +269,19 @@ export async function beginLife(options: LifeOptions): Promise<ServerLife> {
       rootPath: root,
       rootUri: pathToUri(root),
       workspaceFolders: [folderOf(root)],
-      capabilities: clientCapabilities(encodings, definition.experimental),
+      capabilities: clientCapabilities(encodings, definition),
       ...(options.initializationOptions !== undefined && { initializationOptions: options.initializationOptions }),
       trace: "off",
     },
     { timeoutMs: options.timeouts.initialize, retry: false },
   );
   capabilities = result?.capabilities ?? {};
-  version = result?.serverInfo?.version;
+  version ??= result?.serverInfo?.version;
   const chosen = capabilities.positionEncoding;
   if (chosen === "utf-8" || chosen === "utf-32") encoding = chosen;
   connected.notify("initialized", {});
   const { "": _whole, ...sections } = options.settings;
-  connected.notify("workspace/didChangeConfiguration", { settings: sections });
+  if (!definition.pullsSettings) connected.notify("workspace/didChangeConfiguration", { settings: sections });
 
   const documents = createDocuments({
     notify: (method, params) => connected.notify(method, params),
@@ -281,6 +291,7 @@ export async function beginLife(options: LifeOptions): Promise<ServerLife> {
   });
 
   let settling: Promise<void> | undefined;
+  let lateRegistration: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   const life: ServerLife = {
     definition,
@@ -332,6 +343,17 @@ export async function beginLife(options: LifeOptions): Promise<ServerLife> {
       })();
       return settling;
     },
+    registeredAfterOpen() {
+      lateRegistration ??= (async () => {
+        const from = performance.now();
+        while (performance.now() - from < options.timeouts.fast && !loss) {
+          const quiet = performance.now() - registrations.changedAt;
+          if (registrations.changedAt > from && quiet >= registrationQuietMs) return;
+          await pause(50);
+        }
+      })();
+      return lateRegistration;
+    },
     async applyWith(apply, work) {
       if (applying) throw new ToolError("conflict", `${definition.id} is running another command`);
       applying = { apply, seen: new Map() };
@@ -351,9 +373,9 @@ export async function beginLife(options: LifeOptions): Promise<ServerLife> {
       messages = [];
       return taken;
     },
-    async isAlive() {
+    async isAlive(boundMs) {
       try {
-        await send("$/toolhaft/alive", null, { timeoutMs: options.timeouts.health });
+        await send("$/toolhaft/alive", null, { timeoutMs: boundMs });
         return true;
       } catch (error) {
         return error instanceof ResponseError;
@@ -390,6 +412,11 @@ function pluginsOf(initializationOptions: Json | undefined): string[] {
   const { plugins } = initializationOptions as { plugins?: unknown };
   if (!Array.isArray(plugins)) return [];
   return plugins.map((plugin: { name?: unknown } | null) => String(plugin?.name));
+}
+
+function textField(value: unknown, name: string): string | undefined {
+  const field = typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+  return typeof field === "string" ? field : undefined;
 }
 
 function folderOf(root: string): { uri: string; name: string } {

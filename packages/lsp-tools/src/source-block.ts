@@ -1,9 +1,9 @@
+import { resolve } from "node:path";
 import type { Place } from "./answer.ts";
 import type { Call } from "./ask.ts";
-import { excerpt } from "./positions.ts";
 import type { OpenFile } from "./open-file.ts";
+import { excerpt } from "./positions.ts";
 import { realPathOf } from "./uris.ts";
-import { resolve } from "node:path";
 
 const around = 2;
 
@@ -21,7 +21,9 @@ export async function withBlocks(call: Call, file: OpenFile, places: readonly Pl
     const lines: string[] = [];
     for (let at = Math.max(0, line - around); text && at <= Math.min(text.source.lineCount - 1, line + around); at++) {
       const source = text.source.line(at);
-      lines.push(`${at === line ? ">" : " "} ${source.length > 100 ? excerpt(source, at === line ? character : 0) : source}`);
+      lines.push(
+        `${at === line ? ">" : " "} ${source.length > 100 ? excerpt(source, at === line ? character : 0) : source}`,
+      );
     }
     result.push({ ...place, text: `\n${lines.join("\n")}` });
   }

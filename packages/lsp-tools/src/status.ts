@@ -3,10 +3,10 @@ import type { Call } from "./ask.ts";
 import type { Engine, Missing } from "./engine.ts";
 import { installLines, type ServerEntry } from "./entry.ts";
 import { type Feature, features } from "./features.ts";
+import { holdsMarker } from "./roots.ts";
 import type { ServerLife } from "./server.ts";
 import { shownPath } from "./uris.ts";
 import { serversOfFolder } from "./workspace-search.ts";
-import { holdsMarker } from "./roots.ts";
 
 /** One server as `lsp_servers` shows it. */
 export interface ServerStatus {
@@ -111,7 +111,9 @@ export async function statuses(engine: Engine, directory: string): Promise<Serve
 /** Servers that would serve files of the directory but are not installed, or may not run. */
 export async function missingServers(call: Call): Promise<MissingServer[]> {
   const folder = await serversOfFolder(call);
-  const served = new Set(folder.found.flatMap((one) => (one.serving.definition.group ? [one.serving.definition.group] : [])));
+  const served = new Set(
+    folder.found.flatMap((one) => (one.serving.definition.group ? [one.serving.definition.group] : [])),
+  );
   const groups = new Set<string>();
   const missing: MissingServer[] = [];
   for (const one of folder.missing) {

@@ -65,7 +65,8 @@ export function createStdoutFilter(): StdoutFilter {
         continue;
       }
       const size = Number(length);
-      if (size > maxMessageBytes) return new Error(`a message of ${size} bytes is over the limit of ${maxMessageBytes}`);
+      if (size > maxMessageBytes)
+        return new Error(`a message of ${size} bytes is over the limit of ${maxMessageBytes}`);
       // rewritten: the reader behind wants exactly one spelling
       push(Buffer.from(`Content-Length: ${size}\r\n\r\n`, "latin1"));
       pending = pending.subarray(end + headerEnd.length);

@@ -1,4 +1,4 @@
-import { ToolError, nearest } from "@toolhaft/core";
+import { nearest, ToolError } from "@toolhaft/core";
 import type { Pos, Range } from "./answer.ts";
 import { comparePositions, excerpt, type SourceText } from "./positions.ts";
 import type { FlatSymbol } from "./symbols.ts";
@@ -235,10 +235,14 @@ function ambiguous(query: SymbolQuery, address: SymbolAddress, hits: readonly Sy
     return `#${index + 1} ${kind} ${line + base}:${character + base} | ${excerpt(query.source.line(line), character)}`;
   });
   const more = hits.length > 10 ? `\n… ${hits.length - 10} more` : "";
-  return new ToolError("invalid_input", `symbol "${query.symbol}" in ${query.shown}: ${why}\n${rows.join("\n")}${more}`, {
-    hint: `add #n ("${address.whole}#1"), a line, or a longer path`,
-    details: { matches: hits.length },
-  });
+  return new ToolError(
+    "invalid_input",
+    `symbol "${query.symbol}" in ${query.shown}: ${why}\n${rows.join("\n")}${more}`,
+    {
+      hint: `add #n ("${address.whole}#1"), a line, or a longer path`,
+      details: { matches: hits.length },
+    },
+  );
 }
 
 function noSymbol(query: SymbolQuery, address: SymbolAddress): ToolError {

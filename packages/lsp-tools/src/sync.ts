@@ -62,7 +62,8 @@ export function openOrChange(life: ServerLife, path: string, languageId: string,
 /** A skipped folder is watched once a registered pattern lies inside it. */
 async function includeFolder(monitor: DiskMonitor, root: string, folder: string): Promise<void> {
   if (folder === root || root.startsWith(`${folder}/`)) return;
-  if (/[\\/](?:node_modules|\.git)(?:[\\/]|$)/.test(folder) && folder.startsWith(`${root}/`)) await monitor.include(folder);
+  if (/[\\/](?:node_modules|\.git)(?:[\\/]|$)/.test(folder) && folder.startsWith(`${root}/`))
+    await monitor.include(folder);
 }
 
 async function tellChanges(
@@ -122,7 +123,11 @@ async function settleDocuments(life: ServerLife, scope: CallScope): Promise<void
       if (!life.supports("textDocument/documentSymbol", "documentSymbolProvider", selector)) return;
       const timeoutMs = life.timeouts.ready;
       await life
-        .request("textDocument/documentSymbol", { textDocument: { uri: document.uri } }, { timeoutMs, signal: scope.signal })
+        .request(
+          "textDocument/documentSymbol",
+          { textDocument: { uri: document.uri } },
+          { timeoutMs, signal: scope.signal },
+        )
         .catch((error: unknown) => {
           // the request that follows meets the same fault and reports it
           document.unsettled = true;

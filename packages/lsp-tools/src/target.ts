@@ -44,7 +44,11 @@ export async function locate(call: Call, file: OpenFile, where: Where, options: 
   const near = nearestIdentifier(text, column);
   if (options.snap === "keep" || near?.touches || near === undefined) {
     if (options.snap === "refuse" && near === undefined) throw notOnName(file, line, options.base);
-    return targetAt(file, { line, character: column }, { name: near?.touches ? near.word.text : undefined, snapped: false });
+    return targetAt(
+      file,
+      { line, character: column },
+      { name: near?.touches ? near.word.text : undefined, snapped: false },
+    );
   }
   if (options.snap === "refuse") throw notOnName(file, line, options.base);
   return targetAt(file, { line, character: near.word.start }, { name: near.word.text, snapped: true });
@@ -66,9 +70,13 @@ function mixedUp(base: number): ToolError {
 export function checkLine(file: OpenFile, line: number, base: number): void {
   const { lineCount } = file.text.source;
   if (line < lineCount) return;
-  throw new ToolError("invalid_input", `line: ${file.shown} has ${lineCount} lines (${base} to ${lineCount - 1 + base})`, {
-    hint: "give a line of the file, or a symbol",
-  });
+  throw new ToolError(
+    "invalid_input",
+    `line: ${file.shown} has ${lineCount} lines (${base} to ${lineCount - 1 + base})`,
+    {
+      hint: "give a line of the file, or a symbol",
+    },
+  );
 }
 
 export function findSymbol(call: Call, file: OpenFile, where: Where, base: 0 | 1): Promise<SymbolHit> {
@@ -140,15 +148,21 @@ export async function locateRange(call: Call, file: OpenFile, where: WhereRange,
   checkLine(file, startLine, base);
   const { source } = file.text;
   if (endLine === undefined && startChar === undefined && endChar === undefined) {
-    return { start: { line: startLine, character: 0 }, end: { line: startLine, character: source.line(startLine).length } };
+    return {
+      start: { line: startLine, character: 0 },
+      end: { line: startLine, character: source.line(startLine).length },
+    };
   }
   const lastLine = Math.min(endLine ?? startLine, source.lineCount - 1);
   if (endLine !== undefined) checkLine(file, endLine, base);
-  const clamp = (line: number, character: number) => wholeCharacter(source.line(line), Math.min(character, source.line(line).length));
+  const clamp = (line: number, character: number) =>
+    wholeCharacter(source.line(line), Math.min(character, source.line(line).length));
   const start = { line: startLine, character: clamp(startLine, startChar ?? 0) };
   const end = { line: lastLine, character: clamp(lastLine, endChar ?? source.line(lastLine).length) };
   if (end.line < start.line || (end.line === start.line && end.character < start.character)) {
-    throw new ToolError("invalid_input", "endLine, endChar: the range ends before it starts", { hint: "swap start and end" });
+    throw new ToolError("invalid_input", "endLine, endChar: the range ends before it starts", {
+      hint: "swap start and end",
+    });
   }
   return { start, end };
 }

@@ -46,7 +46,8 @@ export async function serversOfFolder(call: Call): Promise<FolderServers> {
     if (looked.has(kind)) continue;
     looked.add(kind);
     const known = registry.definitions.some(
-      (definition) => languageFor(definition, { path, overrides: registry.files, interpreter: undefined }) !== undefined,
+      (definition) =>
+        languageFor(definition, { path, overrides: registry.files, interpreter: undefined }) !== undefined,
     );
     if (!known) continue;
     const sample = await engine.texts.tryRead(path, scope);

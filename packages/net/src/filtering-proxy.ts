@@ -97,7 +97,7 @@ export async function openFilteringProxy(parts: ProxyParts, options: ProxyOption
 
   /** Checks a place and connects to it. */
   async function reach(url: string): Promise<Socket> {
-    let origin = url;
+    let origin = URL.canParse(url) ? new URL(url).origin : url.slice(0, 200);
     try {
       const target = policy.check(url);
       origin = target.url.origin;
@@ -167,8 +167,11 @@ export async function openFilteringProxy(parts: ProxyParts, options: ProxyOption
     }
     try {
       const authority = request.url ?? "";
-      if (!/^[^/?#@\\]+:\d+$/.test(authority))
-        throw new ToolError("denied", "no authority", { details: { rule: "authority" } });
+      if (!/^[^/?#@\\]+:\d+$/.test(authority)) {
+        const error = new ToolError("denied", "no authority", { details: { rule: "authority" } });
+        report(authority.slice(0, 200), error);
+        throw error;
+      }
       const upstream = await reach(`${authority.endsWith(":80") ? "http" : "https"}://${authority}/`);
       if (client.destroyed) return void upstream.destroy();
       client.write("HTTP/1.1 200 Connection established\r\n\r\n");

@@ -47,7 +47,7 @@ export function bypasses(entry: string, target: ParsedUrl): boolean {
   const [, name, port] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(lower) ?? [undefined, lower, undefined];
   if (port !== undefined && Number(port) !== target.port) return false;
   const host = (name ?? "").replace(/^\[|\]$/g, "").replace(/^\*?\./, "");
-  return host !== "" && (target.host === host || (isIP(host) === 0 && target.host.endsWith(`.${host}`)));
+  return host !== "" && (target.host === host || (!target.isAddress && target.host.endsWith(`.${host}`)));
 }
 
 function refusedByProxy(status: number, reason: string): ToolError {

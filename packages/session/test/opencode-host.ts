@@ -1,11 +1,8 @@
 import { mkdir } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 
-type Native = typeof import("better-sqlite3");
-const Database: Native = createRequire(new URL("../../sqlite/package.json", import.meta.url))("better-sqlite3");
-
-export function openHostDatabase(path: string): InstanceType<Native> {
+export function openHostDatabase(path: string): InstanceType<typeof Database> {
   return new Database(path);
 }
 

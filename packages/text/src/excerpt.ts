@@ -47,12 +47,20 @@ export function excerpt(text: string, terms: readonly string[], chars: number): 
 function locate(text: string, terms: ReadonlySet<string>): Found[] {
   if (terms.size === 0) return [];
   const dense = [...terms].filter(isDense).sort((a, b) => b.length - a.length);
+  const known = new Map<string, readonly string[]>();
   const found: Found[] = [];
   for (const run of splitRuns(text)) {
     if (run.dense) locateDense(run.text, run.start, dense, found);
-    else locatePlain(run.text, run.start, terms, found);
+    else locatePlain(run.text, run.start, termsInside, found);
   }
   return found;
+
+  /** Words repeat, and analysing one is dear. */
+  function termsInside(word: string): readonly string[] {
+    const inside = known.get(word) ?? analyse(word).filter((term) => terms.has(term));
+    known.set(word, inside);
+    return inside;
+  }
 }
 
 function locateDense(run: string, start: number, terms: readonly string[], found: Found[]): void {
@@ -68,9 +76,14 @@ function locateDense(run: string, start: number, terms: readonly string[], found
   if (inside.length > 0) found.push({ from: start, to: start + run.length, terms: inside });
 }
 
-function locatePlain(run: string, start: number, terms: ReadonlySet<string>, found: Found[]): void {
+function locatePlain(
+  run: string,
+  start: number,
+  termsInside: (word: string) => readonly string[],
+  found: Found[],
+): void {
   for (const match of run.matchAll(words)) {
-    const inside = analyse(match[0]).filter((term) => terms.has(term));
+    const inside = termsInside(match[0]);
     if (inside.length > 0)
       found.push({ from: start + match.index, to: start + match.index + match[0].length, terms: inside });
   }

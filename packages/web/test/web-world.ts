@@ -29,21 +29,38 @@ export interface TestWebOptions extends Omit<WebOptions, "net"> {
 }
 
 /** The family on servers of this test, which end with it. */
-export async function testWeb({ net = {}, world: worldOptions, ...options }: TestWebOptions = {}): Promise<TestWeb> {
+export async function testWeb(options: TestWebOptions = {}): Promise<TestWeb> {
+  const test = await startTestWeb(options);
+  onTestFinished(test.close);
+  return test;
+}
+
+/** The same for tests that share one world; who starts it closes it. */
+export async function startTestWeb({
+  net = {},
+  world: worldOptions,
+  ...options
+}: TestWebOptions = {}): Promise<TestWeb & { close(): Promise<void> }> {
   const world = await startWebWorld(worldOptions);
   const client = createNet(worldNet(world, net));
   const web = createWeb({ worker: false, ...options, net: client });
-  onTestFinished(async () => {
+  const close = async (): Promise<void> => {
     await web.close();
     await client.close();
     await world.close();
-  });
+  };
   const call: TestWeb["call"] = async (name, input, context = {}) => {
     const tool = web.tools.find((each) => each.name === name);
     if (tool === undefined) return expect.fail(`there is no tool ${name}`);
     return tool.call(input, context);
   };
-  return { world, web, call, fetch: (url, more = {}, context = {}) => call("web_fetch", { url, ...more }, context) };
+  return {
+    world,
+    web,
+    call,
+    close,
+    fetch: (url, more = {}, context = {}) => call("web_fetch", { url, ...more }, context),
+  };
 }
 
 /** The failure of a result that must be one. */

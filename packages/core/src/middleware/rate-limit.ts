@@ -1,5 +1,6 @@
-import { aborted, failed } from "../call.ts";
+import { aborted } from "../abort.ts";
 import { internalsOf } from "../internals.ts";
+import { failed } from "../result.ts";
 import type { Middleware, ToolCall } from "./types.ts";
 import { waitUntil } from "./wait.ts";
 

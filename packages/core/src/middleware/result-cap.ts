@@ -30,7 +30,7 @@ export function resultCap(options: ResultCapOptions = {}): Middleware {
       maxTextChars: Math.min(options.maxTextChars ?? call.tool.maxTextChars, call.tool.maxTextChars),
       maxTextBytes,
     };
-    if (fits(result.text, limits)) return result;
+    if (fits(result.text, limits.maxTextChars, limits.maxTextBytes)) return result;
     const kept = spill === undefined ? undefined : await keep(spill, result.text, call.context);
     const where =
       kept === undefined

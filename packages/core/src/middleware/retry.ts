@@ -1,5 +1,7 @@
-import { aborted, failed, repeating } from "../call.ts";
+import { aborted } from "../abort.ts";
+import { repeating } from "../call.ts";
 import { internalsOf } from "../internals.ts";
+import { failed } from "../result.ts";
 import type { ToolResult } from "../tool.ts";
 import type { Middleware } from "./types.ts";
 import { waitUntil } from "./wait.ts";

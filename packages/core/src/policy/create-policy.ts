@@ -46,12 +46,41 @@ interface CompiledRule {
   exact: ReadonlySet<string>;
 }
 
+const stable: unique symbol = Symbol.for("toolhaft.stable-policy.v1");
+type StablePolicy = Policy & { readonly [stable]: boolean };
+
+/** Whether a policy answers the same question the same way each time: those made here do. */
+export function isStable(policy: Policy): boolean {
+  return (policy as Partial<StablePolicy>)[stable] === true;
+}
+
+/** How many tools, and agents of a tool, a policy keeps its answers for. */
+const maxKnown = 1_000;
+
 export function policyOf(placed: readonly PlacedRule[], fallback: "ask" | "allow" | "deny"): Policy {
   if (!["ask", "allow", "deny"].includes(fallback))
     throw new TypeError(`policy: the fallback "${fallback}" is none of ask, allow, deny`);
   const compiled = placed.map(compile);
   const denials = compiled.filter(({ rule }) => rule.effect === "deny");
   const others = compiled.filter(({ rule }) => rule.effect !== "deny").reverse();
+
+  // Asked before every call; the answer depends on nothing but tool and agent.
+  const known = new Map<string, Map<string, Verdict>>();
+  const checkTool = (query: Query): Verdict => {
+    let byAgent = known.get(query.tool);
+    if (byAgent === undefined) {
+      if (known.size >= maxKnown) known.clear();
+      byAgent = new Map();
+      known.set(query.tool, byAgent);
+    }
+    let found = byAgent.get(query.agent);
+    if (found === undefined) {
+      if (byAgent.size >= maxKnown) byAgent.clear();
+      found = judgeTool(query);
+      byAgent.set(query.agent, found);
+    }
+    return found;
+  };
 
   const check = (query: Query): Verdict => {
     const { permission, resource } = query;
@@ -80,7 +109,7 @@ export function policyOf(placed: readonly PlacedRule[], fallback: "ask" | "allow
     return { effect: fallback, reason };
   };
 
-  const checkTool = (query: Query): Verdict => {
+  const judgeTool = (query: Query): Verdict => {
     const whole = (candidate: CompiledRule): boolean =>
       candidate.rule.permission === undefined && candidate.rule.resources === undefined && coversTool(candidate, query);
     const denial = denials.find(whole);
@@ -101,7 +130,8 @@ export function policyOf(placed: readonly PlacedRule[], fallback: "ask" | "allow
       : { effect: "allow", rule: partly.rule, reason: describe(partly.rule) };
   };
 
-  const policy: Policy = {
+  const policy: StablePolicy = {
+    [stable]: true,
     check,
     visible: (tool: AnyTool, agent: string) => checkTool({ tool: tool.name, agent }).effect !== "deny",
     narrow: (child: Policy) => narrowed(policy, child),
@@ -116,7 +146,8 @@ function compiledAgents(rule: PolicyRule): Matcher | undefined {
 const strictness = { allow: 0, ask: 1, deny: 2 } as const;
 
 function narrowed(parent: Policy, child: Policy): Policy {
-  const policy: Policy = {
+  const policy: StablePolicy = {
+    [stable]: isStable(parent) && isStable(child),
     check: (query) => {
       const mine = parent.check(query);
       const theirs = child.check(query);

@@ -1,13 +1,13 @@
+import { ToolError } from "@toolhaft/core";
 import type { DiagnosticsData, FileDiagnostic, ServerReport, Severity } from "../answer.ts";
 import { severities } from "../answer.ts";
-import { askAll, type Asked, type Call } from "../ask.ts";
+import { type Asked, askAll, type Call } from "../ask.ts";
 import { conclude } from "../conclude.ts";
 import { features } from "../features.ts";
 import type { OpenFile } from "../open-file.ts";
 import { pathOfUri } from "../places.ts";
 import { compareRanges } from "../positions.ts";
 import { collectRaw, describeDiagnostic } from "./collect.ts";
-import { ToolError } from "@toolhaft/core";
 
 interface Checked {
   file: OpenFile;
@@ -25,7 +25,11 @@ export interface CheckOptions {
 const parallel = 4;
 
 /** Asks all servers of all files and says of each file how certain the answer is. */
-export async function checkFiles(call: Call, files: readonly OpenFile[], options: CheckOptions): Promise<DiagnosticsData> {
+export async function checkFiles(
+  call: Call,
+  files: readonly OpenFile[],
+  options: CheckOptions,
+): Promise<DiagnosticsData> {
   const checked: Checked[] = new Array(files.length);
   let next = 0;
   await Promise.all(
@@ -58,7 +62,8 @@ function summarise(checked: readonly Checked[], options: CheckOptions): Diagnost
   const missing = checked.flatMap((one) => one.file.served.missing);
   const certain = (one: Checked) => one.asked.length > 0 && one.asked.every((answer) => isAnswer(answer.report));
   const all = checked.flatMap((one) => merge(one.asked).map((diagnostic) => ({ path: one.file.shown, diagnostic })));
-  if (all.length === 0 && asked.length > 0 && !asked.some((one) => isAnswer(one.report))) throw unconfirmed(checked, asked);
+  if (all.length === 0 && asked.length > 0 && !asked.some((one) => isAnswer(one.report)))
+    throw unconfirmed(checked, asked);
   const shown = checked.map((one) => one.file.shown).join(", ");
   const answer = conclude({ feature: features.diagnostics, asked, missing, empty: all.length === 0, shown });
   const rank = (severity: Severity) => severities.indexOf(severity);

@@ -4,8 +4,8 @@ import { severities } from "../answer.ts";
 import type { Call, Session } from "../ask.ts";
 import { errorCode, ResponseError } from "../connection.ts";
 import { realPathOf, uriToPath } from "../uris.ts";
-import { awaitPublish, confirmed } from "./push.ts";
 import { pull, pullIdentifiers } from "./pull.ts";
+import { awaitPublish, confirmed } from "./push.ts";
 import { askTsserver, hasTsserver } from "./tsserver.ts";
 
 /**
@@ -65,7 +65,8 @@ export function describeDiagnostic(one: Diagnostic, server: string, pathOf: (uri
     severity: severityOf(one),
     ...(one.code !== undefined && one.code !== null && { code: String(one.code) }),
     ...(one.source !== undefined && { source: one.source }),
-    message: message.length > maxMessage ? `${message.slice(0, maxMessage - 1).replace(/[\ud800-\udbff]$/, "")}…` : message,
+    message:
+      message.length > maxMessage ? `${message.slice(0, maxMessage - 1).replace(/[\ud800-\udbff]$/, "")}…` : message,
     server,
     ...(tags.length > 0 && { tags: [...tags] }),
     ...(related.length > 0 && { related }),

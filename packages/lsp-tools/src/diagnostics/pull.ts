@@ -10,7 +10,9 @@ export function pullIdentifiers(session: Session): (string | undefined)[] {
   const document = { uri: session.uri, languageId: session.languageId };
   const fixed = capabilities.diagnosticProvider;
   const offers = [
-    ...(fixed && session.life.supports(method, "diagnosticProvider", document) ? [fixed as { identifier?: unknown }] : []),
+    ...(fixed && session.life.supports(method, "diagnosticProvider", document)
+      ? [fixed as { identifier?: unknown }]
+      : []),
     ...registrations.options(method, document),
   ];
   return [...new Set(offers.map((one) => (typeof one.identifier === "string" ? one.identifier : undefined)))];

@@ -49,6 +49,14 @@ export const eslint: ServerDefinition = {
       workspaceFolder: "${workspaceFolder}",
     },
   },
+  editOnlyCommands: [
+    "eslint.applySingleFix",
+    "eslint.applySuggestion",
+    "eslint.applySameFix",
+    "eslint.applyAllFixes",
+    "eslint.applyDisableLine",
+    "eslint.applyDisableFile",
+  ],
   answers: { "eslint/confirmESLintExecution": 4, "eslint/*": null },
   usesFolderPackages: ["eslint"],
   // its configuration is a program
@@ -132,6 +140,7 @@ export const tailwind: ServerDefinition = {
     },
   },
   usesFolderPackages: ["tailwindcss"],
+  registersOnOpen: true,
   // configuration and plugins are programs
   untrusted: false,
   ready: { by: "none" },

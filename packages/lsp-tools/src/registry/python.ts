@@ -43,12 +43,14 @@ export const basedpyright: ServerDefinition = {
   files,
   root,
   group: "python",
+  pullsSettings: true,
   install: [{ with: "npm", what: "basedpyright" }],
   settings: {
     python: { pythonPath: "${python}", analysis },
     basedpyright: { analysis: { ...analysis, inlayHints: hints } },
   },
   ready,
+  editOnlyCommands: ["basedpyright.organizeimports"],
 };
 
 export const pyright: ServerDefinition = {
@@ -58,6 +60,7 @@ export const pyright: ServerDefinition = {
   files,
   root,
   group: "python",
+  pullsSettings: true,
   install: [{ with: "npm", what: "pyright" }],
   settings: { python: { pythonPath: "${python}", analysis }, pyright: {} },
   ready,

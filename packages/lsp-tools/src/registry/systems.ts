@@ -26,6 +26,7 @@ export const gopls: ServerDefinition = {
     },
   },
   ready: { by: "progress" },
+  editOnlyCommands: ["gopls.apply_fix"],
 };
 
 export const rust: ServerDefinition = {
@@ -82,6 +83,7 @@ export const clangd: ServerDefinition = {
   group: "c",
   install: [{ with: "apt", what: "clangd" }],
   initializationOptions: { clangdFileStatus: true },
+  editOnlyCommands: ["clangd.applyFix", "clangd.applyTweak"],
   timeouts: { push: 30_000 },
   ready: {
     by: "progress",

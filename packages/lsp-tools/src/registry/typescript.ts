@@ -68,6 +68,7 @@ export const typescript: ServerDefinition = {
   usesFolderPackages: ["typescript"],
   renameAtDefinition: true,
   needsOpenFileForSymbols: true,
+  editOnlyCommands: ["_typescript.applyCodeAction", "_typescript.applyRefactoring", "_typescript.organizeImports"],
 };
 
 export const typescriptNative: ServerDefinition = {

@@ -5,6 +5,7 @@ const install: ServerDefinition["install"] = [{ with: "npm", what: "vscode-langs
 
 export const html: ServerDefinition = {
   id: "html",
+  snippets: true,
   command: "vscode-html-language-server",
   args: ["--stdio"],
   files: [{ languageId: "html", extensions: [".html", ".htm", ".xhtml"] }],
@@ -20,6 +21,7 @@ export const html: ServerDefinition = {
 
 export const css: ServerDefinition = {
   id: "css",
+  snippets: true,
   command: "vscode-css-language-server",
   args: ["--stdio"],
   files: [
@@ -37,6 +39,7 @@ export const css: ServerDefinition = {
 
 export const json: ServerDefinition = {
   id: "json",
+  snippets: true,
   command: "vscode-json-language-server",
   args: ["--stdio"],
   files: [

@@ -26,7 +26,9 @@ export function diagnosticsText(
     answer: output,
     next: (offset) => callText(toolName("lsp_diagnostics"), input, { offset }, defaults),
   });
-  const unsure = doubtful.slice(0, 20).map((file) => `${file.path}: not confirmed for this version; not known to be clean`);
+  const unsure = doubtful
+    .slice(0, 20)
+    .map((file) => `${file.path}: not confirmed for this version; not known to be clean`);
   return [text, ...(files.length > 1 || output.total > 0 ? unsure : [])].join("\n");
 }
 
@@ -49,11 +51,15 @@ function itemsOf(
 }
 
 function lineOf(one: FileDiagnostic, base: number): string {
-  const code = one.code === undefined ? "" : ` ${one.source === "typescript" || one.source === "ts" ? "ts" : ""}${one.code}`;
+  const code =
+    one.code === undefined ? "" : ` ${one.source === "typescript" || one.source === "ts" ? "ts" : ""}${one.code}`;
   const tags = one.tags ? ` [${one.tags.join(", ")}]` : "";
   const message = one.message.replace(/\s*\n\s*/g, " ");
   const related = (one.related ?? [])
     .slice(0, 3)
-    .map((info) => `\n  ${info.path} ${at(info.range.start, base)} ${info.message.replace(/\s*\n\s*/g, " ").slice(0, 200)}`);
+    .map(
+      (info) =>
+        `\n  ${info.path} ${at(info.range.start, base)} ${info.message.replace(/\s*\n\s*/g, " ").slice(0, 200)}`,
+    );
   return `${one.severity} ${at(one.range.start, base)}${code} ${message}${tags}${related.join("")}`;
 }

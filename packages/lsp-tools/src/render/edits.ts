@@ -26,7 +26,8 @@ export function editText(lead: string, data: EditData, base: 0 | 1, maxTextChars
   }
   if (data.skippedCommands?.length) lines.push(`not run, for editors only: ${data.skippedCommands.join(", ")}`);
   lines.push(...notes(data));
-  if (data.diff !== undefined && data.diff !== "") lines.push(clip(data.diff, Math.max(1_000, maxTextChars - length - 2_000)));
+  if (data.diff !== undefined && data.diff !== "")
+    lines.push(clip(data.diff, Math.max(1_000, maxTextChars - length - 2_000)));
   return lines.join("\n");
 }
 
@@ -43,5 +44,7 @@ function lineList(lines: readonly number[], base: number): string {
   const counts = new Map<number, number>();
   for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
   const cells = [...counts].map(([line, count]) => `${line + base}${count > 1 ? `(${count})` : ""}`);
-  return cells.length > 100 ? `${cells.slice(0, 100).join(", ")} and ${cells.length - 100} more lines` : cells.join(", ");
+  return cells.length > 100
+    ? `${cells.slice(0, 100).join(", ")} and ${cells.length - 100} more lines`
+    : cells.join(", ");
 }

@@ -2,7 +2,11 @@ import type { Place } from "../answer.ts";
 import { at, type TextItem } from "./text.ts";
 
 /** Places grouped by file, one item for each source line with all its columns. */
-export function placeItems(places: readonly Place[], base: number, mark: (place: Place) => string = () => ""): TextItem[] {
+export function placeItems(
+  places: readonly Place[],
+  base: number,
+  mark: (place: Place) => string = () => "",
+): TextItem[] {
   const items: TextItem[] = [];
   let last: { path: string; line: number } | undefined;
   for (const place of places) {
@@ -24,7 +28,11 @@ export function placeItems(places: readonly Place[], base: number, mark: (place:
 }
 
 /** One item a file: `src/a.ts 54:14 558:25 782:54,173`. */
-export function positionItems(places: readonly Place[], base: number, mark: (place: Place) => string = () => ""): TextItem[] {
+export function positionItems(
+  places: readonly Place[],
+  base: number,
+  mark: (place: Place) => string = () => "",
+): TextItem[] {
   const byFile = new Map<string, Place[]>();
   for (const place of places) byFile.set(place.path, [...(byFile.get(place.path) ?? []), place]);
   return [...byFile].map(([path, list]) => ({

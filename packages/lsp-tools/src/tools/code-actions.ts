@@ -1,7 +1,7 @@
 import { type AnyTool, defineTool } from "@toolhaft/core";
 import { z } from "zod";
 import { askAll } from "../ask.ts";
-import { findActions, type FoundAction } from "../code-actions.ts";
+import { type FoundAction, findActions } from "../code-actions.ts";
 import { conclude } from "../conclude.ts";
 import { features } from "../features.ts";
 import { beginCall, openFile } from "../open-file.ts";
@@ -21,7 +21,8 @@ export function codeActions(toolbox: Toolbox): AnyTool {
     defineTool({
       name,
       title: "Code actions",
-      description: "Quick fixes, refactorings and source actions that servers offer for a line, range or symbol, by title. lsp_execute_code_action runs one.",
+      description:
+        "Quick fixes, refactorings and source actions that servers offer for a line, range or symbol, by title. lsp_execute_code_action runs one.",
       inputSchema: z.object({
         ...p.range,
         kind: z.string().min(1).optional().describe("Prefix of the kind: quickfix, refactor, source."),
@@ -55,7 +56,13 @@ export function codeActions(toolbox: Toolbox): AnyTool {
           ask: (session) => findActions(call, session, range, input.kind),
         });
         const all = asked.flatMap((one) => (one.result ?? []).map((action) => describe(action, one.report.id)));
-        const answer = conclude({ feature, asked, missing: file.served.missing, empty: all.length === 0, shown: file.shown });
+        const answer = conclude({
+          feature,
+          asked,
+          missing: file.served.missing,
+          empty: all.length === 0,
+          shown: file.shown,
+        });
         const actions = all.slice(input.offset, input.offset + input.limit);
         return { ...answer, total: all.length, offset: input.offset, shown: actions.length, actions };
       },

@@ -12,7 +12,8 @@ export function codeLens(toolbox: Toolbox): AnyTool {
   return listTool(toolbox, {
     name: "lsp_code_lens",
     title: "Code lenses",
-    description: "What an editor shows above declarations: numbers of references and implementations, tests that can be run.",
+    description:
+      "What an editor shows above declarations: numbers of references and implementations, tests that can be run.",
     feature: features.codeLens,
     noun: "code lens",
     field: "lenses",
@@ -26,7 +27,9 @@ export function codeLens(toolbox: Toolbox): AnyTool {
       const resolved = await Promise.all(
         // a lens that cannot be resolved keeps its place and has no title
         (lenses ?? []).map(async (lens) =>
-          lens.command ? lens : ((await session.request<CodeLens | null>("codeLens/resolve", lens).catch(() => null)) ?? lens),
+          lens.command
+            ? lens
+            : ((await session.request<CodeLens | null>("codeLens/resolve", lens).catch(() => null)) ?? lens),
         ),
       );
       return resolved.map((lens) => ({
@@ -38,6 +41,7 @@ export function codeLens(toolbox: Toolbox): AnyTool {
     },
     order: (a, b) => compareRanges(a.range, b.range),
     key: (lens) => JSON.stringify([lens.range, lens.title]),
-    render: (lenses, base) => lenses.map((lens) => ({ text: `${at(lens.range.start, base)} ${lens.title} | ${lens.text}` })),
+    render: (lenses, base) =>
+      lenses.map((lens) => ({ text: `${at(lens.range.start, base)} ${lens.title} | ${lens.text}` })),
   });
 }

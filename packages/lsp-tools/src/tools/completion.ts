@@ -2,12 +2,18 @@ import { type AnyTool, defineTool } from "@toolhaft/core";
 import type { CompletionItem } from "vscode-languageserver-protocol";
 import { z } from "zod";
 import { askAll, type Session } from "../ask.ts";
-import { completionKind, type CompletionResult, filterCompletions, insertTextOf, itemsOf } from "../completion-items.ts";
+import {
+  type CompletionResult,
+  completionKind,
+  filterCompletions,
+  insertTextOf,
+  itemsOf,
+} from "../completion-items.ts";
 import { conclude } from "../conclude.ts";
 import { features } from "../features.ts";
 import { markdownOf } from "../hover-text.ts";
 import { beginCall, openFile } from "../open-file.ts";
-import { clip, headline, notes, targetText } from "../render/text.ts";
+import { clip, headline, notes, plural, targetText } from "../render/text.ts";
 import { locate } from "../target.ts";
 import { parameters, whereOf } from "./parameters.ts";
 import * as schemas from "./schemas.ts";
@@ -70,7 +76,13 @@ export function completion(toolbox: Toolbox): AnyTool {
           },
         });
         const total = asked.reduce((sum, one) => sum + (one.result?.total ?? 0), 0);
-        const answer = conclude({ feature, asked, missing: file.served.missing, empty: total === 0, shown: file.shown });
+        const answer = conclude({
+          feature,
+          asked,
+          missing: file.served.missing,
+          empty: total === 0,
+          shown: file.shown,
+        });
         const items = asked
           .flatMap((one) => one.result?.shown ?? [])
           .slice(0, input.maxItems)
@@ -84,12 +96,14 @@ export function completion(toolbox: Toolbox): AnyTool {
         const lead =
           output.total > output.items.length
             ? `${output.items.length} of ${output.total} completions`
-            : `${output.total} completions`;
+            : plural(output.total, "completion");
         const lines = output.items.map((item) => {
           const insert = item.insertText === item.label ? "" : ` → ${clip(item.insertText, 200)}`;
           const detail = item.detail ? ` ${clip(item.detail, 300)}` : "";
           const extra = item.extraEdits > 0 ? ` (+${item.extraEdits} edits, such as an import)` : "";
-          const documentation = item.documentation ? `\n  ${clip(item.documentation, 300).replaceAll("\n", "\n  ")}` : "";
+          const documentation = item.documentation
+            ? `\n  ${clip(item.documentation, 300).replaceAll("\n", "\n  ")}`
+            : "";
           return `${item.label} ${item.kind}${detail}${insert}${extra}${documentation}`;
         });
         return [headline(lead, output), ...lines, ...notes(output)].join("\n");

@@ -25,7 +25,8 @@ export function documentHighlights(toolbox: Toolbox): AnyTool {
     defineTool({
       name,
       title: "Highlights in the document",
-      description: "Every use of a name inside one file, told apart as read (r) or write (w). Faster than references when one file is enough.",
+      description:
+        "Every use of a name inside one file, told apart as read (r) or write (w). Faster than references when one file is enough.",
       inputSchema: z.object({ ...p.position, ...p.page(200) }),
       outputSchema: z.object({
         ...schemas.answer,
@@ -48,7 +49,13 @@ export function documentHighlights(toolbox: Toolbox): AnyTool {
         });
         const found = asked.find((one) => one.report.outcome === "answered")?.result ?? [];
         const all = [...found].sort((a, b) => compareRanges(a.range, b.range));
-        const answer = conclude({ feature, asked, missing: file.served.missing, empty: all.length === 0, shown: file.shown });
+        const answer = conclude({
+          feature,
+          asked,
+          missing: file.served.missing,
+          empty: all.length === 0,
+          shown: file.shown,
+        });
         const places = all.slice(input.offset, input.offset + input.limit).map((one) => ({
           path: file.shown,
           range: one.range,

@@ -12,7 +12,8 @@ export function documentLinks(toolbox: Toolbox): AnyTool {
   return listTool(toolbox, {
     name: "lsp_document_links",
     title: "Links in the document",
-    description: "Links and includes of a file with their targets: imports of style sheets, scripts, images, headers, base images.",
+    description:
+      "Links and includes of a file with their targets: imports of style sheets, scripts, images, headers, base images.",
     feature: features.links,
     noun: "link",
     field: "links",
@@ -31,7 +32,9 @@ export function documentLinks(toolbox: Toolbox): AnyTool {
       const resolved = await Promise.all(
         // a link whose target cannot be found is still a link
         (links ?? []).map(async (link) =>
-          link.target ? link : ((await session.request<DocumentLink | null>("documentLink/resolve", link).catch(() => null)) ?? link),
+          link.target
+            ? link
+            : ((await session.request<DocumentLink | null>("documentLink/resolve", link).catch(() => null)) ?? link),
         ),
       );
       const { source } = file.text;

@@ -22,7 +22,8 @@ export function documentSymbols(toolbox: Toolbox): AnyTool {
     defineTool({
       name,
       title: "Symbols of a document",
-      description: "Outline of a file: classes, functions, members with kind, position and span. Use first on a file you do not know.",
+      description:
+        "Outline of a file: classes, functions, members with kind, position and span. Use first on a file you do not know.",
       inputSchema: z.object({
         ...p.file,
         depth: z.number().int().min(1).max(16).optional().describe("Levels shown; all by default."),
@@ -55,7 +56,13 @@ export function documentSymbols(toolbox: Toolbox): AnyTool {
             };
           })
           .filter((symbol) => symbol.depth < (input.depth ?? Number.POSITIVE_INFINITY));
-        const answer = conclude({ feature, asked, missing: file.served.missing, empty: all.length === 0, shown: file.shown });
+        const answer = conclude({
+          feature,
+          asked,
+          missing: file.served.missing,
+          empty: all.length === 0,
+          shown: file.shown,
+        });
         const symbols = all.slice(input.offset, input.offset + input.limit);
         return { ...answer, total: all.length, offset: input.offset, shown: symbols.length, symbols };
       },
@@ -67,10 +74,16 @@ export function documentSymbols(toolbox: Toolbox): AnyTool {
               ? ` [${symbol.range.start.line + base}-${symbol.range.end.line + base}]`
               : "";
           const old = symbol.deprecated ? " deprecated" : "";
-          return { text: `${"  ".repeat(symbol.depth)}${symbol.kind} ${symbol.name} ${at(symbol.selection.start, base)}${span}${old}` };
+          return {
+            text: `${"  ".repeat(symbol.depth)}${symbol.kind} ${symbol.name} ${at(symbol.selection.start, base)}${span}${old}`,
+          };
         });
         return pagedText({
-          header: headline(`${plural(output.total, "symbol")} in ${output.symbols[0]?.path ?? input.filePath}`, output, base),
+          header: headline(
+            `${plural(output.total, "symbol")} in ${output.symbols[0]?.path ?? input.filePath}`,
+            output,
+            base,
+          ),
           items,
           page: output,
           answer: output,

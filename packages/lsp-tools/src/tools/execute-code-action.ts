@@ -3,7 +3,7 @@ import type { WorkspaceEdit } from "vscode-languageserver-protocol";
 import { z } from "zod";
 import type { EditData } from "../answer.ts";
 import { askAll, askOne } from "../ask.ts";
-import { findActions, type FoundAction, pickAction, runAction } from "../code-actions.ts";
+import { type FoundAction, findActions, pickAction, runAction } from "../code-actions.ts";
 import { conclude } from "../conclude.ts";
 import { features } from "../features.ts";
 import { beginCall, openFile } from "../open-file.ts";
@@ -26,7 +26,8 @@ export function executeCodeAction(toolbox: Toolbox): AnyTool {
     defineTool({
       name: "lsp_execute_code_action",
       title: "Execute a code action",
-      description: "Runs one quick fix, refactoring or source action, picked by title, and writes what it changes. dryRun shows the diff only.",
+      description:
+        "Runs one quick fix, refactoring or source action, picked by title, and writes what it changes. dryRun shows the diff only.",
       failureLead: "Nothing was written.",
       inputSchema: z.object({
         ...p.range,
@@ -48,7 +49,9 @@ export function executeCodeAction(toolbox: Toolbox): AnyTool {
         const file = await openFile(call, input.filePath);
         const range = await locateRange(call, file, whereRangeOf(input, base), base);
         const feature = features.codeActions;
-        const serving = file.served.serving.filter((one) => input.server === undefined || one.definition.id === input.server);
+        const serving = file.served.serving.filter(
+          (one) => input.server === undefined || one.definition.id === input.server,
+        );
         if (serving.length === 0 && file.served.serving.length > 0) {
           throw new ToolError("not_found", `no server "${input.server}" serves ${file.shown}`, {
             hint: `servers of this file: ${file.served.serving.map((one) => one.definition.id).join(", ")}`,
@@ -88,17 +91,30 @@ export function executeCodeAction(toolbox: Toolbox): AnyTool {
             };
             // asked anew on this very process: what the action carries belongs to it
             const now = await findActions(call, session, range, input.kind);
-            const { action } = pickAction(now.map((one) => ({ action: one })), picked.action.title);
-            const ran = await session.life.applyWith(fromServer, () => runAction(session, action, { apply, dryRun: input.dryRun }));
+            const { action } = pickAction(
+              now.map((one) => ({ action: one })),
+              picked.action.title,
+            );
+            const ran = await session.life.applyWith(fromServer, () =>
+              runAction(session, action, { apply, dryRun: input.dryRun }),
+            );
             return { action, skipped: ran.skipped };
           },
         });
         if (refusal !== undefined) throw refusal;
         if (done.error instanceof ToolError) throw done.error;
-        const answer = conclude({ feature, asked: [done], missing, empty: done.result === undefined, shown: file.shown });
+        const answer = conclude({
+          feature,
+          asked: [done],
+          missing,
+          empty: done.result === undefined,
+          shown: file.shown,
+        });
         const outcome = together(applied.map((one) => one.outcome));
         if (outcome.status === "no_change") {
-          throw new ToolError("upstream", `"${picked.action.title}" changed nothing`, { hint: "look at what lsp_code_actions offers now" });
+          throw new ToolError("upstream", `"${picked.action.title}" changed nothing`, {
+            hint: "look at what lsp_code_actions offers now",
+          });
         }
         const kind = picked.action.kind;
         const skipped = done.result?.skipped ?? [];

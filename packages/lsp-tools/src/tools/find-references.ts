@@ -7,9 +7,9 @@ import { conclude } from "../conclude.ts";
 import { features } from "../features.ts";
 import { beginCall, openFile } from "../open-file.ts";
 import { pageOfPlaces, spotsOf } from "../places.ts";
-import { withBlocks } from "../source-block.ts";
 import { placeItems, positionItems } from "../render/places.ts";
 import { callText, headline, pagedText, plural, targetText } from "../render/text.ts";
+import { withBlocks } from "../source-block.ts";
 import { locate } from "../target.ts";
 import { parameters, whereOf } from "./parameters.ts";
 import * as schemas from "./schemas.ts";
@@ -30,7 +30,10 @@ export function findReferences(toolbox: Toolbox): AnyTool {
       inputSchema: z.object({
         ...p.position,
         includeDeclaration: z.boolean().default(true).describe("Count the declaration too."),
-        detail: z.enum(["positions", "line", "block"]).default("line").describe("Text of each: none, its line, 2 lines around."),
+        detail: z
+          .enum(["positions", "line", "block"])
+          .default("line")
+          .describe("Text of each: none, its line, 2 lines around."),
         ...p.page(200),
       }),
       outputSchema: z.object({

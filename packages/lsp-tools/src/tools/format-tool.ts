@@ -73,7 +73,8 @@ export function formatTool(toolbox: Toolbox, spec: FormatTool): AnyTool {
         const answer = conclude({ feature, asked, missing, empty: result === undefined, shown: file.shown });
         if (!result) throw new ToolError("internal", "formatting without an answer");
         const uri = result.life.documents.get(file.text.path)?.uri;
-        if (uri === undefined) throw new ToolError("conflict", `${file.shown} was closed while it was formatted`, { hint: "call again" });
+        if (uri === undefined)
+          throw new ToolError("conflict", `${file.shown} was closed while it was formatted`, { hint: "call again" });
         const edit = { changes: { [uri]: result.edits } };
         const commit = { dryRun: input.dryRun, confirmAnnotated: false };
         const { outcome, fileChanges } = await commitWorkspaceEdit(call, result.life, file, edit, commit);

@@ -2,7 +2,7 @@ import { type AnyTool, defineTool, ToolError } from "@toolhaft/core";
 import type { CallHierarchyItem } from "vscode-languageserver-protocol";
 import { z } from "zod";
 import type { Place } from "../answer.ts";
-import { askOne, type Asked, type Call } from "../ask.ts";
+import { type Asked, askOne, type Call } from "../ask.ts";
 import { conclude } from "../conclude.ts";
 import { type Feature, features } from "../features.ts";
 import { type HierarchyNode, placeOfItem, type Step, walkHierarchy } from "../hierarchy.ts";
@@ -82,13 +82,18 @@ export function hierarchyTool(toolbox: Toolbox, spec: HierarchyTool): AnyTool {
             ? await fromPosition(toolbox, call, feature, spec, input.filePath, whereOf(input, base), input.depth)
             : await fromItem(toolbox, call, feature, spec, handle, input.depth);
         const { asked, file, target, missing } = started;
-        const walked = asked.find((one) => one.report.outcome === "answered")?.result ?? asked.find((one) => one.result)?.result;
+        const walked =
+          asked.find((one) => one.report.outcome === "answered")?.result ?? asked.find((one) => one.result)?.result;
         const nodes = walked?.nodes ?? [];
         const shown = file?.shown ?? handle ?? "";
         const answer = conclude({ feature, asked, missing, empty: nodes.length === 0, shown });
         const root = walked?.root
           ? await placeOfItem(call, file, walked.root)
-          : { path: shown, range: { start: target?.position ?? zero, end: target?.position ?? zero }, name: target?.name };
+          : {
+              path: shown,
+              range: { start: target?.position ?? zero, end: target?.position ?? zero },
+              name: target?.name,
+            };
         const page = nodes.slice(input.offset, input.offset + input.limit);
         return {
           ...(target && { target }),
@@ -170,7 +175,14 @@ async function fromPosition(
   return { asked, file: file as OpenFile | undefined, target, missing: file.served.missing };
 }
 
-async function fromItem(toolbox: Toolbox, call: Call, feature: Feature, spec: HierarchyTool, handle: string, depth: number) {
+async function fromItem(
+  toolbox: Toolbox,
+  call: Call,
+  feature: Feature,
+  spec: HierarchyTool,
+  handle: string,
+  depth: number,
+) {
   const versionOf = async (path: string) => (await call.engine.texts.tryRead(path, call.scope))?.version;
   const kept = await toolbox.items.take(handle, versionOf);
   const text = await call.engine.texts.read(kept.path, call.scope);
@@ -194,4 +206,3 @@ async function fromItem(toolbox: Toolbox, call: Call, feature: Feature, spec: Hi
 export function watchedPath(item: CallHierarchyItem, fallback: string): string {
   return uriToPath(item.uri) ?? fallback;
 }
-

@@ -20,7 +20,8 @@ export function hover(toolbox: Toolbox): AnyTool {
     defineTool({
       name: "lsp_hover",
       title: "Hover",
-      description: "Type, signature and documentation of the name at a position. Use to learn what something is without opening its definition.",
+      description:
+        "Type, signature and documentation of the name at a position. Use to learn what something is without opening its definition.",
       inputSchema: z.object(parameters(base).position),
       outputSchema: z.object({
         ...schemas.answer,

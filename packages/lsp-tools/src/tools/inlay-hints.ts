@@ -31,7 +31,8 @@ export function inlayHints(toolbox: Toolbox): AnyTool {
   return listTool(toolbox, {
     name: "lsp_inlay_hints",
     title: "Inlay hints",
-    description: "Inferred types and parameter names, set into the source lines. Use to see types that the code does not spell out.",
+    description:
+      "Inferred types and parameter names, set into the source lines. Use to see types that the code does not spell out.",
     feature: features.inlayHints,
     noun: "inlay hint",
     field: "hints",
@@ -83,7 +84,9 @@ function labelOf(hint: InlayHint): string {
 }
 
 /** The source line with its hints between brackets that code does not use. */
-function withHints(hints: readonly { position: { character: number }; label: string; text?: string | undefined }[]): string {
+function withHints(
+  hints: readonly { position: { character: number }; label: string; text?: string | undefined }[],
+): string {
   const line = hints[0]?.text ?? "";
   let text = "";
   let from = 0;

@@ -1,7 +1,7 @@
 import { type AnyTool, defineTool } from "@toolhaft/core";
 import { z } from "zod";
 import type { Answer } from "../answer.ts";
-import { askAll, askFirst, type Asked, type Session } from "../ask.ts";
+import { type Asked, askAll, askFirst, type Session } from "../ask.ts";
 import { conclude } from "../conclude.ts";
 import type { Feature } from "../features.ts";
 import { beginCall, type OpenFile, openFile } from "../open-file.ts";

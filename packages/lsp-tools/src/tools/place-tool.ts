@@ -2,7 +2,7 @@ import { type AnyTool, defineTool } from "@toolhaft/core";
 import type { Location, LocationLink } from "vscode-languageserver-protocol";
 import { z } from "zod";
 import type { Place } from "../answer.ts";
-import { askAll, askFirst, type Asked } from "../ask.ts";
+import { type Asked, askAll, askFirst } from "../ask.ts";
 import { conclude } from "../conclude.ts";
 import type { Feature } from "../features.ts";
 import { beginCall, openFile } from "../open-file.ts";

@@ -22,7 +22,8 @@ export function prepareCallHierarchy(toolbox: Toolbox): AnyTool {
     defineTool({
       name: "lsp_prepare_call_hierarchy",
       title: "Prepare a call hierarchy",
-      description: "Handles of the functions at a position, for several calls of lsp_incoming_calls and lsp_outgoing_calls. Those take positions too.",
+      description:
+        "Handles of the functions at a position, for several calls of lsp_incoming_calls and lsp_outgoing_calls. Those take positions too.",
       inputSchema: z.object(parameters(base).position),
       outputSchema: z.object({
         ...schemas.answer,
@@ -57,7 +58,13 @@ export function prepareCallHierarchy(toolbox: Toolbox): AnyTool {
         });
         const first = asked.find((one) => one.report.outcome === "answered");
         const found = first?.result?.items ?? [];
-        const answer = conclude({ feature, asked, missing: file.served.missing, empty: found.length === 0, shown: file.shown });
+        const answer = conclude({
+          feature,
+          asked,
+          missing: file.served.missing,
+          empty: found.length === 0,
+          shown: file.shown,
+        });
         const kept = [];
         for (const item of found) {
           if (!first?.result) continue;
@@ -79,8 +86,14 @@ export function prepareCallHierarchy(toolbox: Toolbox): AnyTool {
       render(output) {
         const of = targetText(output.target, base);
         if (output.items.length === 0) return headline(`No call hierarchy for ${of}`, output);
-        const lines = output.items.map((one) => `${one.item} ${one.kind} ${one.name} ${one.path} ${at(one.selection.start, base)}`);
-        return [headline(`${plural(output.items.length, "item")} for ${of}`, output, base), ...lines, ...notes(output)].join("\n");
+        const lines = output.items.map(
+          (one) => `${one.item} ${one.kind} ${one.name} ${one.path} ${at(one.selection.start, base)}`,
+        );
+        return [
+          headline(`${plural(output.items.length, "item")} for ${of}`, output, base),
+          ...lines,
+          ...notes(output),
+        ].join("\n");
       },
     }),
   );

@@ -23,7 +23,8 @@ export function rename(toolbox: Toolbox): AnyTool {
     defineTool({
       name: "lsp_rename",
       title: "Rename",
-      description: "Renames a symbol everywhere in the project, in one step that is whole or not at all. Gives files and lines. dryRun shows the diff only.",
+      description:
+        "Renames a symbol everywhere in the project, in one step that is whole or not at all. Gives files and lines. dryRun shows the diff only.",
       failureLead: "Nothing was written.",
       inputSchema: z.object({
         ...parameters(base).position,
@@ -65,7 +66,8 @@ export function rename(toolbox: Toolbox): AnyTool {
         const { missing } = file.served;
         const owner = asked.find((one) => one.result !== undefined);
         const result = owner?.result;
-        const partial = result && result.uncovered > 0 ? `${result.uncovered} files with the name could not be opened` : undefined;
+        const partial =
+          result && result.uncovered > 0 ? `${result.uncovered} files with the name could not be opened` : undefined;
         const answer = conclude({ feature, asked, missing, empty: result === undefined, partial, shown: file.shown });
         if (!result) throw new ToolError("internal", "a rename without an answer");
         if (owner?.partial?.includes("changed at once")) {
@@ -76,9 +78,13 @@ export function rename(toolbox: Toolbox): AnyTool {
           });
         }
         if (!result.edit || isEmptyEdit(result.edit)) {
-          throw new ToolError("invalid_input", `${owner?.report.id ?? "the server"} found nothing to rename at ${file.shown} ${at(target.position, base)}`, {
-            hint: "point at a name that is defined in the project",
-          });
+          throw new ToolError(
+            "invalid_input",
+            `${owner?.report.id ?? "the server"} found nothing to rename at ${file.shown} ${at(target.position, base)}`,
+            {
+              hint: "point at a name that is defined in the project",
+            },
+          );
         }
         const { outcome, fileChanges } = await commitWorkspaceEdit(call, result.life, file, result.edit, input);
         const shown = shownIn(call, file);
@@ -94,7 +100,11 @@ export function rename(toolbox: Toolbox): AnyTool {
         return toolOutput(data, { fileChanges });
       },
       render(output) {
-        const verb = { applied: "Renamed", preview: "Preview, nothing written: rename", no_change: "Nothing to change: rename" };
+        const verb = {
+          applied: "Renamed",
+          preview: "Preview, nothing written: rename",
+          no_change: "Nothing to change: rename",
+        };
         const { definition } = output;
         const there = definition ? ` (at its definition ${definition.path} ${at(definition.position, base)})` : "";
         const lead = `${verb[output.status]} ${output.oldName ?? "the symbol"} → ${output.newName}${there}: ${editCount(output as EditData)}`;

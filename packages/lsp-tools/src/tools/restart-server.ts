@@ -11,7 +11,8 @@ export function restartServer(toolbox: Toolbox): AnyTool {
     defineTool({
       name: "lsp_restart_server",
       title: "Restart a language server",
-      description: "Stops and starts the servers of a language below this folder, and forgets earlier failures. Use when a server failed or a program was just installed.",
+      description:
+        "Stops and starts the servers of a language below this folder, and forgets earlier failures. Use when a server failed or a program was just installed.",
       inputSchema: z.object({
         languageId: z.string().min(1).describe("Language id (typescript, python) or server id (clangd)."),
       }),

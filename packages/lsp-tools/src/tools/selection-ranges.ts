@@ -21,7 +21,8 @@ export function selectionRanges(toolbox: Toolbox): AnyTool {
     defineTool({
       name: "lsp_selection_ranges",
       title: "Selection ranges",
-      description: "The syntax around a position, from the name outwards to the whole file: expression, statement, block. Use to find exact bounds.",
+      description:
+        "The syntax around a position, from the name outwards to the whole file: expression, statement, block. Use to find exact bounds.",
       inputSchema: z.object({
         ...p.file,
         positions: z
@@ -60,7 +61,13 @@ export function selectionRanges(toolbox: Toolbox): AnyTool {
           ask: (session) => session.request(feature.method, { textDocument: { uri: session.uri }, positions }),
         });
         const found = asked.find((one) => one.report.outcome === "answered")?.result ?? [];
-        const answer = conclude({ feature, asked, missing: file.served.missing, empty: found.length === 0, shown: file.shown });
+        const answer = conclude({
+          feature,
+          asked,
+          missing: file.served.missing,
+          empty: found.length === 0,
+          shown: file.shown,
+        });
         const chains = found.map((chain, index) => ({
           position: positions[index] ?? chain.range.start,
           ranges: chainOf(chain).map((range) => ({

@@ -16,7 +16,8 @@ export function semanticTokens(toolbox: Toolbox): AnyTool {
   return listTool(toolbox, {
     name: "lsp_semantic_tokens",
     title: "Semantic tokens",
-    description: "What each name in a span is: function, parameter, type, readonly, deprecated … Use to tell apart names that look alike.",
+    description:
+      "What each name in a span is: function, parameter, type, readonly, deprecated … Use to tell apart names that look alike.",
     feature: features.semanticTokens,
     noun: "token",
     field: "tokens",

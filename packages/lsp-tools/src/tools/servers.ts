@@ -1,8 +1,8 @@
 import { type AnyTool, defineTool } from "@toolhaft/core";
 import { z } from "zod";
 import { beginCall } from "../open-file.ts";
-import { missingServers, type ServerStatus, statuses } from "../status.ts";
 import { clip } from "../render/text.ts";
+import { missingServers, type ServerStatus, statuses } from "../status.ts";
 import { anyTool, readOnly, type Toolbox } from "./toolbox.ts";
 
 export const serverStatus = z.object({
@@ -27,12 +27,18 @@ export function servers(toolbox: Toolbox): AnyTool {
     defineTool({
       name: "lsp_servers",
       title: "Language servers",
-      description: "Which language servers run, their state and process, and which are missing for the files here, with the command that installs them. Starts nothing.",
+      description:
+        "Which language servers run, their state and process, and which are missing for the files here, with the command that installs them. Starts nothing.",
       inputSchema: z.object({}),
       outputSchema: z.object({
         servers: z.array(serverStatus),
         missing: z.array(
-          z.object({ id: z.string(), languageIds: z.array(z.string()), install: z.array(z.string()), reason: z.string() }),
+          z.object({
+            id: z.string(),
+            languageIds: z.array(z.string()),
+            install: z.array(z.string()),
+            reason: z.string(),
+          }),
         ),
         problems: z.array(z.string()),
       }),

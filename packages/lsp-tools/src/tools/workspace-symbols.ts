@@ -1,14 +1,14 @@
 import { type AnyTool, defineTool } from "@toolhaft/core";
 import type { SymbolInformation, WorkspaceSymbol } from "vscode-languageserver-protocol";
 import { z } from "zod";
-import { askOne, type Asked } from "../ask.ts";
+import { type Asked, askOne } from "../ask.ts";
 import { conclude } from "../conclude.ts";
 import { features } from "../features.ts";
 import { beginCall, openFile } from "../open-file.ts";
 import { shownIn } from "../places.ts";
 import { at, callText, headline, pagedText, plural } from "../render/text.ts";
-import { rankSymbols, type FoundSymbol } from "../workspace-symbols.ts";
 import { nothingServed, serversOfFolder } from "../workspace-search.ts";
+import { type FoundSymbol, rankSymbols } from "../workspace-symbols.ts";
 import { parameters } from "./parameters.ts";
 import * as schemas from "./schemas.ts";
 import { anyTool, readOnly, type Toolbox } from "./toolbox.ts";
@@ -24,9 +24,14 @@ export function workspaceSymbols(toolbox: Toolbox): AnyTool {
     defineTool({
       name,
       title: "Symbols of the workspace",
-      description: "Finds classes, functions and variables of the project by name. Use when you know a name but not its file.",
+      description:
+        "Finds classes, functions and variables of the project by name. Use when you know a name but not its file.",
       inputSchema: z.object({
-        query: z.string().min(1).max(256).describe("Name or part of it; servers answer nothing useful to an empty one."),
+        query: z
+          .string()
+          .min(1)
+          .max(256)
+          .describe("Name or part of it; servers answer nothing useful to an empty one."),
         filePath: z.string().min(1).optional().describe("A file of the project to search; picks its servers."),
         kind: z.string().min(1).optional().describe("Only this kind: class, function, method …"),
         ...p.page(100),
@@ -38,7 +43,10 @@ export function workspaceSymbols(toolbox: Toolbox): AnyTool {
         const feature = features.workspaceSymbols;
         const file = input.filePath === undefined ? undefined : await openFile(call, input.filePath);
         const folder = file
-          ? { found: file.served.serving.map((serving) => ({ serving, sample: file.text })), missing: file.served.missing }
+          ? {
+              found: file.served.serving.map((serving) => ({ serving, sample: file.text })),
+              missing: file.served.missing,
+            }
           : await serversOfFolder(call);
         if (folder.found.length === 0 && folder.missing.length === 0 && !file) throw nothingServed();
         const asked: Asked<Result>[] = await Promise.all(
@@ -66,7 +74,10 @@ export function workspaceSymbols(toolbox: Toolbox): AnyTool {
         if (output.total === 0) return headline(`No ${what} named ${input.query}`, output);
         const items = output.symbols.map((symbol) => {
           const container = symbol.container ? ` in ${symbol.container}` : "";
-          return { group: symbol.kind, text: ` ${symbol.name}${container} ${symbol.path} ${at(symbol.selection.start, base)}` };
+          return {
+            group: symbol.kind,
+            text: ` ${symbol.name}${container} ${symbol.path} ${at(symbol.selection.start, base)}`,
+          };
         });
         return pagedText({
           header: headline(`${plural(output.total, what)} for ${input.query}`, output, base),

@@ -4,19 +4,29 @@ import { type Change, spliceBytes, type TextFile } from "@toolhaft/workspace";
 import type { WorkspaceEdit } from "vscode-languageserver-protocol";
 import type { EditData, EditedFile } from "../answer.ts";
 import type { Call } from "../ask.ts";
-import { shownIn } from "../places.ts";
 import type { OpenFile } from "../open-file.ts";
+import { shownIn } from "../places.ts";
 import type { ServerLife } from "../server.ts";
 import type { FileText } from "../texts.ts";
 import { pathToUri, realPathOf } from "../uris.ts";
-import { editPath, type EditPlan, type OffsetEdit, pathsOfEdit, type PlannedChange, planWorkspaceEdit, type Snapshot } from "./plan.ts";
+import {
+  type EditPlan,
+  editPath,
+  type OffsetEdit,
+  type PlannedChange,
+  pathsOfEdit,
+  planWorkspaceEdit,
+  type Snapshot,
+} from "./plan.ts";
 
 export interface CommitOptions {
   dryRun: boolean;
   confirmAnnotated: boolean;
 }
 
-export type EditOutcome = Pick<EditData, "status" | "totalFiles" | "totalEdits" | "files" | "annotations"> & { diff?: string };
+export type EditOutcome = Pick<EditData, "status" | "totalFiles" | "totalEdits" | "files" | "annotations"> & {
+  diff?: string;
+};
 
 export interface CommittedEdit {
   outcome: EditOutcome;
@@ -49,7 +59,9 @@ export async function commitWorkspaceEdit(
   const plan = planWorkspaceEdit(edit, (path) => taken.get(path)?.snapshot ?? lookAt(path));
   refuseUnconfirmed(plan, options);
   for (const change of plan.changes) refuseForeignBytes(change, taken);
-  const paths = [...new Set(plan.changes.flatMap((change) => ("to" in change ? [change.path, change.to] : [change.path])))];
+  const paths = [
+    ...new Set(plan.changes.flatMap((change) => ("to" in change ? [change.path, change.to] : [change.path]))),
+  ];
   if (paths.length === 0) return { outcome: summarise(call, file, plan, [], options), fileChanges: [], plan };
   const committed = await workspace.edit(
     paths,
@@ -78,13 +90,15 @@ function withRealPaths(edit: WorkspaceEdit): WorkspaceEdit {
         if (!("kind" in operation)) {
           return { ...operation, textDocument: { ...operation.textDocument, uri: real(operation.textDocument.uri) } };
         }
-        if (operation.kind === "rename") return { ...operation, oldUri: real(operation.oldUri), newUri: real(operation.newUri) };
+        if (operation.kind === "rename")
+          return { ...operation, oldUri: real(operation.oldUri), newUri: real(operation.newUri) };
         return { ...operation, uri: real(operation.uri) };
       }),
     };
   }
   const changes: NonNullable<WorkspaceEdit["changes"]> = {};
-  for (const [uri, edits] of Object.entries(edit.changes ?? {})) changes[real(uri)] = [...(changes[real(uri)] ?? []), ...edits];
+  for (const [uri, edits] of Object.entries(edit.changes ?? {}))
+    changes[real(uri)] = [...(changes[real(uri)] ?? []), ...edits];
   return { ...edit, changes };
 }
 
@@ -99,7 +113,9 @@ async function takeSnapshots(call: Call, life: ServerLife, paths: readonly strin
     const text = await call.engine.texts.tryRead(path, call.scope);
     const open = life.documents.get(path);
     if (text && open && open.text !== text.source.text) {
-      throw new ToolError("conflict", `${path} changed after the server was told of it`, { hint: "nothing was written; call again" });
+      throw new ToolError("conflict", `${path} changed after the server was told of it`, {
+        hint: "nothing was written; call again",
+      });
     }
     const snapshot: Snapshot = {
       kind: "file",
@@ -120,7 +136,9 @@ function lookAt(path: string): Snapshot {
 function refuseUnconfirmed(plan: EditPlan, options: CommitOptions): void {
   const waiting = plan.annotations.filter((one) => one.needsConfirmation);
   if (waiting.length === 0 || options.confirmAnnotated || options.dryRun) return;
-  const rows = waiting.map((one) => `${one.label}${one.description ? ` (${one.description})` : ""}: ${one.edits} edits`);
+  const rows = waiting.map(
+    (one) => `${one.label}${one.description ? ` (${one.description})` : ""}: ${one.edits} edits`,
+  );
   throw new ToolError("denied", `the edit has to be confirmed, nothing was written: ${rows.join("; ")}`, {
     hint: "look at it with dryRun: true, then call again with confirmAnnotated: true",
     details: { annotations: waiting },
@@ -132,14 +150,23 @@ function refuseForeignBytes(change: PlannedChange, taken: ReadonlyMap<string, Ta
   if (change.operation !== "edit" && !(change.operation === "rename" && change.text !== undefined)) return;
   const text = taken.get(change.path)?.text;
   if (text?.editable) return;
-  throw new ToolError("unsupported", `${change.path} is not valid UTF-8 text and cannot be edited`, { hint: "nothing was written" });
+  throw new ToolError("unsupported", `${change.path} is not valid UTF-8 text and cannot be edited`, {
+    hint: "nothing was written",
+  });
 }
 
-function checkUnchanged(path: string, files: ReadonlyMap<string, TextFile | undefined>, taken: ReadonlyMap<string, Taken>): void {
+function checkUnchanged(
+  path: string,
+  files: ReadonlyMap<string, TextFile | undefined>,
+  taken: ReadonlyMap<string, Taken>,
+): void {
   const before = taken.get(path);
-  if (!before || before.snapshot.kind === "folder" || (before.snapshot.kind === "file" && before.version === undefined)) return;
+  if (!before || before.snapshot.kind === "folder" || (before.snapshot.kind === "file" && before.version === undefined))
+    return;
   if (files.get(path)?.version === before.version) return;
-  throw new ToolError("conflict", `${path} changed while the edit was planned`, { hint: "nothing was written; call again" });
+  throw new ToolError("conflict", `${path} changed while the edit was planned`, {
+    hint: "nothing was written; call again",
+  });
 }
 
 function toChange(change: PlannedChange, files: ReadonlyMap<string, TextFile | undefined>): Change[] {
@@ -161,9 +188,16 @@ function toChange(change: PlannedChange, files: ReadonlyMap<string, TextFile | u
       return [{ kind: "replace", path: change.path, bytes: spliced.bytes, lineChanges: spliced.changes }];
     }
     case "rename": {
-      const move = { kind: "move" as const, path: change.path, to: change.to, ...(change.overwrites && { overwrite: true }) };
+      const move = {
+        kind: "move" as const,
+        path: change.path,
+        to: change.to,
+        ...(change.overwrites && { overwrite: true }),
+      };
+      // a folder has no bytes: asking for them is an error
+      if (change.text === undefined) return [move];
       const file = files.get(change.path);
-      if (change.text === undefined || !file) return [move];
+      if (!file) return [move];
       const offset = file.bom ? 3 : 0;
       const insert = Buffer.from(change.text, "utf8");
       const spliced = spliceBytes(file, [{ start: offset, end: file.bytes.length, insert }]);
@@ -197,13 +231,20 @@ function announce(call: Call, plan: EditPlan): void {
     for (const { life } of call.engine.entries) {
       const operations = life?.capabilities.workspace?.fileOperations as Record<string, unknown> | undefined;
       const name = method.slice("workspace/".length);
-      if (life && !life.loss && (operations?.[name] !== undefined || life.registrations.has(method))) life.notify(method, { files });
+      if (life && !life.loss && (operations?.[name] !== undefined || life.registrations.has(method)))
+        life.notify(method, { files });
     }
   };
   const of = <O extends PlannedChange["operation"]>(operation: O) =>
     plan.changes.filter((change): change is Extract<PlannedChange, { operation: O }> => change.operation === operation);
-  tell("workspace/didCreateFiles", of("create").map((change) => ({ uri: pathToUri(change.path) })));
-  tell("workspace/didDeleteFiles", of("delete").map((change) => ({ uri: pathToUri(change.path) })));
+  tell(
+    "workspace/didCreateFiles",
+    of("create").map((change) => ({ uri: pathToUri(change.path) })),
+  );
+  tell(
+    "workspace/didDeleteFiles",
+    of("delete").map((change) => ({ uri: pathToUri(change.path) })),
+  );
   tell(
     "workspace/didRenameFiles",
     of("rename").map((change) => ({ oldUri: pathToUri(change.path), newUri: pathToUri(change.to) })),

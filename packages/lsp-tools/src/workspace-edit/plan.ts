@@ -15,7 +15,11 @@ import { isInside, uriToPath } from "../uris.ts";
 
 /** What a path held when the server made its edit. */
 export type Snapshot =
-  | { kind: "file"; text: string; /** The document version the server was sent, when it is open there. */ documentVersion?: number }
+  | {
+      kind: "file";
+      text: string /** The document version the server was sent, when it is open there. */;
+      documentVersion?: number;
+    }
   | { kind: "folder"; empty: boolean }
   | { kind: "missing" };
 
@@ -33,7 +37,16 @@ export interface OffsetEdit {
 export type PlannedChange =
   | { operation: "edit"; path: string; text: string; edits: OffsetEdit[]; lines: number[]; count: number }
   | { operation: "create"; path: string; text: string; count: number; overwrites: boolean }
-  | { operation: "rename"; path: string; to: string; text: string | undefined; count: number; lines: number[]; overwrites: boolean; folder: boolean }
+  | {
+      operation: "rename";
+      path: string;
+      to: string;
+      text: string | undefined;
+      count: number;
+      lines: number[];
+      overwrites: boolean;
+      folder: boolean;
+    }
   | { operation: "delete"; path: string; folder: boolean };
 
 export interface PlannedAnnotation {
@@ -119,7 +132,10 @@ export function planWorkspaceEdit(edit: WorkspaceEdit, snapshots: SnapshotReader
     else if (operation.kind === "rename") {
       world.rename(editPath(operation.oldUri), editPath(operation.newUri), operation.options ?? {});
     } else if (operation.kind === "delete") world.delete(editPath(operation.uri), operation.options ?? {});
-    else throw new ToolError("unsupported", `the edit holds an operation of unknown kind`, { hint: "nothing was written" });
+    else
+      throw new ToolError("unsupported", `the edit holds an operation of unknown kind`, {
+        hint: "nothing was written",
+      });
   }
   return { changes: world.changes(), annotations: [...annotations.values()], totalEdits };
 }
@@ -198,14 +214,21 @@ class World {
 
   edit(path: string, version: number | null, edits: readonly TextEdit[]): void {
     const file = this.#file(path);
-    if (!file) throw new ToolError("not_found", `the edit changes ${path}, which does not exist`, { hint: "nothing was written" });
+    if (!file)
+      throw new ToolError("not_found", `the edit changes ${path}, which does not exist`, {
+        hint: "nothing was written",
+      });
     if (version !== null && file.origin !== undefined && file.batches === 0) {
       const snapshot = this.#snapshot(file.origin);
       const sent = snapshot.kind === "file" ? snapshot.documentVersion : undefined;
       if (sent !== undefined && sent !== version) {
-        throw new ToolError("conflict", `the edit of ${path} was made for version ${version}, the server has version ${sent}`, {
-          hint: "nothing was written; call again",
-        });
+        throw new ToolError(
+          "conflict",
+          `the edit of ${path} was made for version ${version}, the server has version ${sent}`,
+          {
+            hint: "nothing was written; call again",
+          },
+        );
       }
     }
     const offsets = toOffsets(path, file.text, edits);
@@ -232,7 +255,10 @@ class World {
     const target = this.#file(to) !== undefined || this.#folder(to) !== undefined;
     const folder = this.#folder(from);
     const file = this.#file(from);
-    if (!folder && !file) throw new ToolError("not_found", `the edit renames ${from}, which does not exist`, { hint: "nothing was written" });
+    if (!folder && !file)
+      throw new ToolError("not_found", `the edit renames ${from}, which does not exist`, {
+        hint: "nothing was written",
+      });
     if (target && from !== to && !options.overwrite) {
       if (options.ignoreIfExists) return;
       throw exists_(to, "exists already");
@@ -260,7 +286,9 @@ class World {
     const folder = this.#folder(path);
     if (folder) {
       if (!folder.empty && !options.recursive) {
-        throw new ToolError("conflict", `the edit deletes ${path}, a folder that is not empty`, { hint: "nothing was written" });
+        throw new ToolError("conflict", `the edit deletes ${path}, a folder that is not empty`, {
+          hint: "nothing was written",
+        });
       }
       for (const file of [...this.#files.keys()]) if (isInside(path, file)) this.#files.delete(file);
       this.#folderDeletes.push(path);
@@ -271,7 +299,9 @@ class World {
       return;
     }
     if (!options.ignoreIfNotExists) {
-      throw new ToolError("not_found", `the edit deletes ${path}, which does not exist`, { hint: "nothing was written" });
+      throw new ToolError("not_found", `the edit deletes ${path}, which does not exist`, {
+        hint: "nothing was written",
+      });
     }
   }
 
@@ -305,11 +335,27 @@ class World {
         });
       } else if (changed) {
         const edits = file.batches === 1 ? file.edits : [wholeChange(original, file.text)];
-        changes.push({ operation: "edit", path: file.origin, text: file.text, edits, lines: file.lines, count: file.count });
+        changes.push({
+          operation: "edit",
+          path: file.origin,
+          text: file.text,
+          edits,
+          lines: file.lines,
+          count: file.count,
+        });
       }
     }
     for (const { from, to } of this.#folderMoves) {
-      changes.push({ operation: "rename", path: from, to, text: undefined, count: 0, lines: [], overwrites: false, folder: true });
+      changes.push({
+        operation: "rename",
+        path: from,
+        to,
+        text: undefined,
+        count: 0,
+        lines: [],
+        overwrites: false,
+        folder: true,
+      });
     }
     for (const [path, file] of this.#files) {
       if (file || kept.has(path) || this.#snapshot(path).kind !== "file") continue;
@@ -345,7 +391,9 @@ export function toOffsets(path: string, text: string, edits: readonly TextEdit[]
   const offsets = edits.map((edit, index) => {
     const { start, end } = edit.range;
     if (comparePositions(start, end) > 0) {
-      throw new ToolError("conflict", `the edit of ${path} holds a range that ends before it starts`, { hint: "nothing was written" });
+      throw new ToolError("conflict", `the edit of ${path} holds a range that ends before it starts`, {
+        hint: "nothing was written",
+      });
     }
     return { start: source.offsetAt(start), end: source.offsetAt(end), text: withLineEnds(edit.newText, eol), index };
   });

@@ -16,6 +16,7 @@ export function claudeCodeFormat(roots: readonly string[]): TranscriptFormat {
     find: (signal) => findClaudeCode(roots, signal),
     unpacked: packedSource,
     stat: statFile,
+    statsAlone: true,
     async interpreter(file, _context, saved) {
       const sideFile = file.parent !== null || basename(file.path).startsWith("agent-");
       return claudeCodeInterpreter(file.session, sideFile, saved);

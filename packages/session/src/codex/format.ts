@@ -17,6 +17,7 @@ export function codexFormat(home: string): TranscriptFormat {
     find: (signal) => findCodex(home, signal),
     unpacked: packedSource,
     stat: statFile,
+    statsAlone: true,
     async interpreter(file, context, saved) {
       const hasUserEvents = await context.startContains('"type":"user_message"');
       return codexInterpreter(file.session, { hasUserEvents, totalsOf: (id) => context.totalsOf(id) }, saved);

@@ -30,9 +30,12 @@ export function opencodeForker(options: OpencodeStoreOptions, reader: SessionRea
         });
       const target = options.server?.url ?? options.command ?? "opencode";
       await ask({ permission: "session.fork", resources: [target], reason: `let opencode fork session ${id}` });
-      const server =
-        options.server ??
-        (await startServer(options.command ?? "opencode", summary.directory ?? process.cwd(), signal));
+      const started =
+        options.server === undefined
+          ? await startServer(options.command ?? "opencode", summary.directory ?? process.cwd(), signal)
+          : undefined;
+      const server = options.server ?? started;
+      if (server === undefined) throw new ToolError("unsupported", "no server or command of opencode is set up");
       try {
         const after = messages[messages.indexOf(point) + 1];
         const made = await callServer(

@@ -33,7 +33,9 @@ export interface TranscriptFormat {
   /** The lines of a packed file. */
   unpacked(path: string): LineSource;
   /** What tells that a file changed; undefined when it has gone. */
-  stat(path: string): Promise<FileStat | undefined>;
+  stat(path: string): FileStat | undefined;
+  /** Whether `stat` knows a file without `find`. */
+  readonly statsAlone: boolean;
   interpreter(file: FoundFile, context: FileContext, saved: unknown): Promise<Interpreter>;
   /** Content and results that one record holds, for reading a message again from its lines. */
   parts(record: JsonRecord): { content: readonly Content[]; results: readonly CallResult[] };

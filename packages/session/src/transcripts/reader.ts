@@ -15,7 +15,7 @@ import { todosOf } from "../todo-list.ts";
 import { changesOf } from "./changes.ts";
 import type { TranscriptFormat } from "./format.ts";
 import { readMessages, runningMs } from "./read-messages.ts";
-import { type IndexState, refreshIndex } from "./refresh.ts";
+import { type IndexState, refreshIndex, refreshSession } from "./refresh.ts";
 import { messageAt, searchTranscripts } from "./search.ts";
 import { childrenOf, idsLike, listRows, type SessionRow, sessionById, summaryOf } from "./summaries.ts";
 import { usageReport } from "./usage-report.ts";
@@ -99,6 +99,9 @@ export class TranscriptReader implements SessionReader {
   }
 
   async usage(id: string, signal: AbortSignal): Promise<UsageReport> {
+    const { directory } = await this.#session(id, signal);
+    // A copied answer is told by the older session that holds it: all of the project must be known.
+    await this.#fresh(directory === null ? "all" : [directory], signal, Number.POSITIVE_INFINITY);
     const session = await this.#session(id, signal);
     return usageReport(await this.#options.database(), session);
   }
@@ -116,17 +119,21 @@ export class TranscriptReader implements SessionReader {
 
   async children(id: string, signal: AbortSignal): Promise<readonly Summary[]> {
     const session = await this.#session(id, signal);
+    await this.#fresh([], signal);
     return childrenOf(await this.#options.database(), session.store, session.id).map(summaryOf);
   }
 
   /** The session with its file indexed as a whole, though it may belong to another project. */
   async #find(id: string, signal: AbortSignal): Promise<SessionRow | undefined> {
-    const { db } = await this.#fresh([], signal);
-    const source = this.#options.format.source;
-    const row = sessionById(db, source, id);
-    if (row === undefined) return undefined;
-    await this.#fresh(row.directory === null ? "all" : [row.directory], signal, Number.POSITIVE_INFINITY);
-    return sessionById(db, source, id);
+    const { format } = this.#options;
+    const db = await this.#options.database();
+    const run = this.#run(db, "all", signal, Number.POSITIVE_INFINITY);
+    const alone = format.statsAlone ? await refreshSession(run, id) : undefined;
+    if (alone === undefined) {
+      await this.#fresh([], signal);
+      await refreshSession(run, id);
+    }
+    return sessionById(db, format.source, id);
   }
 
   async #session(id: string, signal: AbortSignal): Promise<SessionRow> {
@@ -140,23 +147,29 @@ export class TranscriptReader implements SessionReader {
     return directory === null ? "all" : [directory];
   }
 
-  async #fresh(
-    directories: readonly string[] | "all",
-    signal: AbortSignal,
-    indexMs = defaultIndexMs,
-  ): Promise<{ db: Database; index: IndexState }> {
+  #run(db: Database, directories: readonly string[] | "all", signal: AbortSignal, indexMs: number) {
     const { format, clock, maxLineBytes } = this.#options;
-    const db = await this.#options.database();
-    const index = await refreshIndex({
+    return {
       db,
       format,
       clock,
       maxLineBytes,
       signal,
       deadline: clock.now() + indexMs,
-      wanted: (directory) =>
+      progress: { batches: 0 },
+      wanted: (directory: string | null) =>
         directories === "all" || directory === null || directories.some((root) => isInside(root, directory)),
-    });
+    };
+  }
+
+  async #fresh(
+    directories: readonly string[] | "all",
+    signal: AbortSignal,
+    indexMs = defaultIndexMs,
+  ): Promise<{ db: Database; index: IndexState }> {
+    const { format } = this.#options;
+    const db = await this.#options.database();
+    const index = await refreshIndex(this.#run(db, directories, signal, indexMs));
     if (index.unreadable.length > 0 && index.unreadable.length === index.seen + index.unreadable.length) {
       const [first] = index.unreadable;
       throw new ToolError("unavailable", `${format.source}: cannot read ${first?.path}: ${first?.cause}`, {

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { createId, ToolError } from "@toolhaft/core";
 import { processStart } from "@toolhaft/core/node";
 import type { Database } from "@toolhaft/sqlite";
@@ -7,6 +8,10 @@ import { type IndexedFile, type IndexRun, indexFile } from "./index-file.ts";
 import { dropFile, dropSessions } from "./rows.ts";
 import { readStart } from "./start.ts";
 
+/** Files looked at before other work gets its turn. */
+const looksPerTurn = 500;
+/** Forks of forks that are followed upwards. */
+const deepestParents = 50;
 const leaseMs = 30_000;
 /** Enough for what stands before the first prompt of a rollout. */
 const startBytes = 4 * 1024 * 1024;
@@ -54,6 +59,7 @@ export async function refreshIndex(run: Omit<IndexRun, "context">): Promise<Inde
       continue;
     }
     seen.add(found.path);
+    if (seen.size % looksPerTurn === 0) await setImmediate();
     try {
       const left = await refreshFile({ ...run, context: contextOf(db, format, found) }, found, known.get(found.path));
       if (left > 0) pendingFiles += 1;
@@ -70,8 +76,41 @@ export async function refreshIndex(run: Omit<IndexRun, "context">): Promise<Inde
   return { upToDate: pendingFiles === 0, pendingFiles, pendingBytes, seen: seen.size, unreadable };
 }
 
+/**
+ * Brings one session's file up to date, without a look at any other; undefined when the index does not know the session.
+ */
+export async function refreshSession(
+  run: Omit<IndexRun, "context">,
+  session: string,
+  depth = 0,
+): Promise<true | undefined> {
+  const { db, format } = run;
+  // Who replays a parent is read after it: what was inherited is told by the parent's totals.
+  const above = db.get<{ parent: string | null; parent_kind: string | null }>(
+    "SELECT parent, parent_kind FROM sessions WHERE store = ? AND id = ? AND live = 1",
+    [format.source, session],
+  );
+  if (above?.parent != null && depth < deepestParents) await refreshSession(run, above.parent, depth + 1);
+  const known = db.all<Omit<FileRecord, "packed"> & { parent: string | null; archived: number; packed: number }>(
+    `${knownFiles} AND f.id IN (SELECT file FROM sessions WHERE store = ? AND id = ? AND live = 1)`,
+    [format.source, format.source, session],
+  );
+  if (known.length === 0) return undefined;
+  for (const file of known) {
+    const found: FoundFile = {
+      path: file.path,
+      session: file.session,
+      parent: file.parent,
+      archived: file.archived === 1,
+      packed: file.packed === 1,
+    };
+    await refreshFile({ ...run, context: contextOf(db, format, found) }, found, { ...file, packed: found.packed });
+  }
+  return true;
+}
+
 const knownFiles = `
-SELECT f.id, f.path, f.session, f.scope, f.dev, f.ino, f.size, f.mtime_ns AS mtimeNs, f.offset, f.line, f.head_hash AS headHash, f.tail_hash AS tailHash,
+SELECT f.id, f.path, f.session, f.parent, f.archived, f.scope, f.dev, f.ino, f.size, f.mtime_ns AS mtimeNs, f.offset, f.line, f.head_hash AS headHash, f.tail_hash AS tailHash,
   f.packed, f.state, f.building, f.complete,
   (SELECT s.directory FROM sessions s WHERE s.file = f.id AND s.id = f.session AND s.live = 1) AS directory
 FROM files f WHERE f.store = ?`;
@@ -79,7 +118,7 @@ FROM files f WHERE f.store = ?`;
 /** @returns bytes that are still to be read */
 async function refreshFile(run: IndexRun, found: FoundFile, known: FileRecord | undefined): Promise<number> {
   const { db, clock, signal } = run;
-  const now = await run.format.stat(found.path);
+  const now = run.format.stat(found.path);
   if (now === undefined) {
     if (known !== undefined) await db.write(() => dropFile(db, known.id), { signal });
     return 0;
@@ -91,7 +130,7 @@ async function refreshFile(run: IndexRun, found: FoundFile, known: FileRecord | 
   if (known?.scope === "head" && change === "grown" && !widen) return 0;
   const fromStart = widen || (change === "replaced" && !(known?.building === 1 && known.mtimeNs === now.mtimeNs));
   const left = now.size - (fromStart || found.packed ? 0 : (known?.offset ?? 0));
-  if (clock.now() > run.deadline) return left;
+  if (clock.now() > run.deadline && run.progress.batches > 0) return left;
   const file = await lease(run, found, fromStart);
   if (file === undefined) return left;
   const done = await indexFile(run, found, file, now);

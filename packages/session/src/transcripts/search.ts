@@ -154,12 +154,15 @@ function rank(db: Database, store: string, query: SearchQuery, matcher: Matcher,
   const columns = parts.map((part) => (part === "tool_input" ? "tool" : part)).join(" ");
   const terms = matcher.terms.map((term) => `"${term.replaceAll('"', '""')}"`);
   const scope = scopeOf(store, query);
+  const whole = coversAll(db, store, query);
   const find = (expression: string, allTerms: 0 | 1): Candidate[] =>
     db.all<Candidate>(
-      `SELECT m.row AS message, m.session, m.idx, s.id AS sessionId, s.title, p.part, p.tool, m.at, -bm25(message_fts, 1.0, 0.5, 1.0) AS score, ${allTerms} AS allTerms
-       FROM message_fts JOIN parts p ON p.row = message_fts.rowid JOIN messages m ON m.row = p.message JOIN sessions s ON s.row = m.session
-       WHERE message_fts MATCH ? AND ${scope.sql}
-       ORDER BY ${query.sort === "recent" ? "m.at DESC" : "score DESC"} LIMIT ${mostCandidates}`,
+      `SELECT m.row AS message, m.session, m.idx, s.id AS sessionId, s.title, p.part, p.tool, m.at, f.score, ${allTerms} AS allTerms
+       FROM (SELECT rowid, -bm25(message_fts, 1.0, 0.5, 1.0) AS score FROM message_fts WHERE message_fts MATCH ?
+             ${whole ? `ORDER BY ${query.sort === "recent" ? "rowid DESC" : "score DESC"} LIMIT ${mostCandidates}` : ""}) f
+         JOIN parts p ON p.row = f.rowid JOIN messages m ON m.row = p.message JOIN sessions s ON s.row = m.session
+       WHERE ${scope.sql}
+       ORDER BY ${query.sort === "recent" ? "m.at DESC" : "f.score DESC"} LIMIT ${mostCandidates}`,
       [`{${columns}} : (${expression})`, ...scope.parameters],
     );
   const all = find(terms.join(" AND "), 1);
@@ -181,6 +184,19 @@ function rank(db: Database, store: string, query: SearchQuery, matcher: Matcher,
   return query.sort === "recent"
     ? scored.sort(recent)
     : scored.sort((a, b) => b.allTerms - a.allTerms || b.score - a.score || recent(a, b));
+}
+
+/** Whether a search looks at all there is: then the best rows are taken before anything is looked up for them. */
+function coversAll(db: Database, store: string, query: SearchQuery): boolean {
+  if (query.session !== undefined || query.role !== undefined || query.from !== undefined || query.to !== undefined)
+    return false;
+  const inside = insideOf(query.directories);
+  return (
+    db.get(
+      `SELECT 1 FROM sessions s WHERE s.live = 0 OR s.store <> ? OR s.parent IS NOT NULL OR NOT coalesce(${inside.sql}, 0) LIMIT 1`,
+      [store, ...inside.parameters],
+    ) === undefined
+  );
 }
 
 /** Within ±10 %: 1.1 for now, 0.9 for long ago, half way after a week. */

@@ -59,7 +59,13 @@ function prepare(native: Native, sql: string): Statement {
 function bindable(parameters: Parameters | undefined): unknown[] {
   if (parameters === undefined) return [];
   if (isList(parameters)) return parameters.some(isWideInteger) ? parameters.map(widen) : [...parameters];
-  return [Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, widen(value)]))];
+  for (const name in parameters) {
+    const value = parameters[name];
+    if (value !== undefined && isWideInteger(value)) {
+      return [Object.fromEntries(Object.entries(parameters).map(([key, given]) => [key, widen(given)]))];
+    }
+  }
+  return [parameters];
 }
 
 function isList(parameters: Parameters): parameters is readonly SqlValue[] {

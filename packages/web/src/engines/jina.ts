@@ -108,8 +108,8 @@ export function createJinaReader(
         });
       }
       const target = net.check(query.url).url;
-      target.hash = "";
       refuseSecretUrl(target, new URL(base).host);
+      target.hash = "";
       const response = await net.request(
         {
           url: `${base}/${target.href}`,

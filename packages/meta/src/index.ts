@@ -1,0 +1,1 @@
+export { createMeta, type Meta, type MetaOptions } from "./meta.ts";
