@@ -13,7 +13,7 @@ import { type Pruner, recordOf } from "./history.ts";
 import { CommitFolder, type Journal, type Known } from "./journal.ts";
 import { type Held, type LockKey, type Locks, refuseAborted } from "./locks.ts";
 import { ParentWatch } from "./parents.ts";
-import { shownPath } from "./paths.ts";
+import { foldsCase, shownPath } from "./paths.ts";
 import { dropHolds } from "./recover.ts";
 import { removeIfEmpty, rollBack, sweep } from "./rollback.ts";
 import { absentAs } from "./small-file.ts";
@@ -191,7 +191,7 @@ function isSame(a: Target, b: Target): boolean {
 
 /** A file is locked by its real path, and by its inode where other names lead to it. */
 export function lockKeys({ path, shown, stat }: Target): readonly LockKey[] {
-  const keys = [{ key: keyOf(path), shown }];
+  const keys = [{ key: keyOf(foldsCase ? path.toLowerCase() : path), shown }];
   if (stat?.kind === "file" && stat.links > 1) keys.push({ key: keyOf(`inode:${stat.dev}:${stat.ino}`), shown });
   return keys;
 }
