@@ -3,8 +3,8 @@ import { type Block, cutBlocks } from "./blocks.ts";
 import { findClues } from "./clues.ts";
 import { contentHtml } from "./content-html.ts";
 import { dataArticle } from "./data-article.ts";
-import { blockFeatures } from "./features.ts";
-import { readForest } from "./forest.ts";
+import { blockFeatures, type PageClues } from "./features.ts";
+import { forestCache } from "./forest.ts";
 import { harvestData } from "./harvest.ts";
 import { toMarkdown, titleLine } from "./markdown/markdown.ts";
 import { foldMath } from "./markdown/math.ts";
@@ -15,7 +15,7 @@ import { readMetadata } from "./metadata.ts";
 import { pageFeatures } from "./page-features.ts";
 import { parseHtml } from "./parse.ts";
 import { keptTree } from "./prune.ts";
-import { addRecords, isPlainPage } from "./records.ts";
+import { completeRecords, inMargin, isPlainPage } from "./records.ts";
 import { chooseBlocks, type Judged } from "./select.ts";
 import { type CandidateName, type Extracted, type ExtractOptions, type PageNote, type PageType, pageTypes } from "./types.ts";
 import { judgeVisibility, type Visibility } from "./visibility.ts";
@@ -27,6 +27,9 @@ export interface Weights {
   blocks: typeof blockWeights;
   types: typeof typeWeights;
 }
+
+/** Blocks that are judged one by one; a page of more is taken as it is. */
+const mostBlocks = 6_000;
 
 /**
  * Finds the main content of an HTML page and gives it as Markdown, text and clean HTML, with title, author, dates and
@@ -54,27 +57,17 @@ export function extractFrom(document: Document, sourceLength: number, options: E
   const texts = blocks.filter(({ text }) => text !== "");
   const visibleLength = texts.reduce((sum, { text }) => sum + text.length, 0);
 
-  const features = blockFeatures(document, blocks, clues);
-  const { type, confidence, chances } = judgeType(features, blocks, weights);
-  const judged = judgeBlocks(features, blocks, chances, weights);
-  const article = chances[0] ?? 0;
+  const choice = blocks.length > mostBlocks ? choosePlain(blocks) : choose(document, blocks, clues, options, weights);
+  const { type, confidence, kept, extra, used } = choice;
   const onlyArticle = options.only === "article";
-  const plain = !onlyArticle && isPlainPage(blocks);
-  let kept = plain ? blocks.map(() => true) : chooseBlocks(judged, onlyArticle ? 1 : article);
-  let used: CandidateName = plain ? "body" : "blocks";
-  if (onlyArticle && !readsAsArticle(judged, kept)) kept = blocks.map(() => false);
-  else if (!onlyArticle && !plain) {
-    const more = addRecords(judged, kept, features.groups, type, options.keepComments ?? type === "forum");
-    if (more.changed) used = "records";
-    kept = more.kept;
-  }
   const mainText = blocks.filter((_, at) => kept[at]);
-  const shell = sourceLength >= 10_000 && (visibleLength < 200 || visibleLength < 0.02 * sourceLength * 0.2);
+  const shell = sourceLength >= 10_000 && (visibleLength < 200 || visibleLength < 0.004 * sourceLength);
   const found = shell || mainText.length === 0 ? dataArticle(data, onlyArticle) : undefined;
   if (found && found.length > 2 * lengthOf(mainText)) return fromData(found, options, { type, confidence, metadata, data, notes });
 
-  keepPictures(blocks, kept);
-  const tree = keptTree(document, new Set(blocks.flatMap(({ nodes }, at) => (kept[at] ? nodes : []))), visibility.skip);
+  const shown = kept.map((keep, at) => keep || extra[at] === true);
+  keepPictures(blocks, shown);
+  const tree = keptTree(document, new Set(blocks.flatMap(({ nodes }, at) => (shown[at] ? nodes : []))), visibility.skip);
   prepare(tree);
   const context = { base, url: options.url, skip: visibility.skip };
   const body = toMarkdown(tree, context);
@@ -93,18 +86,50 @@ export function extractFrom(document: Document, sourceLength: number, options: E
   };
 }
 
+interface Choice {
+  type: PageType;
+  confidence: number;
+  /** The main content. */
+  kept: boolean[];
+  /** What Markdown and HTML show beside it: who wrote a post and when. */
+  extra: boolean[];
+  used: CandidateName;
+}
+
+function choose(document: Document, blocks: readonly Block[], clues: PageClues, options: ExtractOptions, weights: Weights): Choice {
+  const features = blockFeatures(document, blocks, clues);
+  const { type, confidence, chances } = judgeType(features, blocks, weights);
+  const judged = judgeBlocks(features, blocks, chances, weights);
+  const none = blocks.map(() => false);
+  if (options.only === "article") {
+    const kept = chooseBlocks(judged, 1);
+    return { type: "article", confidence, kept: readsAsArticle(judged, kept) ? kept : none, extra: none, used: "blocks" };
+  }
+  if (isPlainPage(blocks)) return { type, confidence, kept: blocks.map(() => true), extra: none, used: "body" };
+  const chosen = chooseBlocks(judged, chances[0] ?? 0);
+  const { kept, extra, changed } = completeRecords(judged, chosen, features.groups, chances, options.keepComments);
+  return { type, confidence, kept, extra, used: changed ? "records" : "blocks" };
+}
+
+/** So many blocks that judging each would take too long: everything outside navigation. */
+function choosePlain(blocks: readonly Block[]): Choice {
+  return { type: "listing", confidence: 0, kept: blocks.map((block) => !inMargin(block)), extra: blocks.map(() => false), used: "landmark" };
+}
+
 function visibilityNotes({ hiddenKept, hiddenLength }: Visibility): PageNote[] {
   if (hiddenKept) return [{ code: "hidden_text_kept", message: "nearly all text is hidden until scripts run; it was kept" }];
   if (hiddenLength >= 20) return [{ code: "hidden_text_dropped", message: `${hiddenLength} characters that a reader cannot see were left out` }];
   return [];
 }
 
+const forestOf = forestCache();
+
 type Features = ReturnType<typeof blockFeatures>;
 
 function judgeType({ rows, names, groups }: Features, blocks: readonly Block[], weights: Weights): { type: PageType; confidence: number; chances: number[] } {
   if (rows.length === 0) return { type: "article", confidence: 0, chances: pageTypes.map(() => 1 / pageTypes.length) };
   const page = pageFeatures(rows, blocks.map(({ text }) => text.length), names, groups);
-  const raw = pageTypes.map((type) => readForest(weights.types[type], page.names).chance(page.values));
+  const raw = pageTypes.map((type) => forestOf(weights.types[type], () => page.names).chance(page.values));
   const sum = raw.reduce((total, chance) => total + chance, 0) || 1;
   const chances = raw.map((chance) => chance / sum);
   const best = chances.indexOf(Math.max(...chances));
@@ -113,10 +138,10 @@ function judgeType({ rows, names, groups }: Features, blocks: readonly Block[], 
 
 function judgeBlocks({ rows, names }: Features, blocks: readonly Block[], chances: readonly number[], weights: Weights): Judged[] {
   if (rows.length === 0) return [];
-  const forest = readForest(weights.blocks, [...names, ...pageTypes.map((type) => `type.${type}`)]);
+  const forest = forestOf(weights.blocks, () => [...names, ...pageTypes.map((type) => `type.${type}`)]);
   return blocks.map((block, at) => ({
     block,
-    chance: forest.chance([...(rows[at] ?? []), ...chances]),
+    chance: forest.chance(rows[at] ?? [], chances),
     words: countWords(block.text),
   }));
 }
