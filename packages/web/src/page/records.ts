@@ -63,10 +63,20 @@ export function completeRecords(
       changed = true;
     }
   }
+  // Where cards fill the page, prose after the last of them that speaks of terms is the small print.
+  if (largest && largest.records.size >= 6 && listChance > 0.3) {
+    const last = Math.max(...[...largest.records.values()].flat());
+    judged.forEach(({ block }, at) => {
+      if (at > last && kept[at] && (inMargin(block) || isSmallPrint(block))) {
+        kept[at] = false;
+        changed = true;
+      }
+    });
+  }
   const isThread = keepComments ?? (chances[forumAt] ?? 0) > 0.4;
   if (isThread)
     for (const family of families)
-      if (family.records.size >= 2 && family.keptLength > 0.3 * family.length && family.keptLength > 0.25 * keptLength)
+      if (family.records.size >= 2 && family.keptLength > 0.3 * family.length && family.keptLength > 0.15 * keptLength)
         for (const blocks of family.records.values()) {
           const texts = blocks.filter((at) => kept[at]);
           // A post so short that it was taken for furniture is still a post of this thread.
@@ -76,7 +86,7 @@ export function completeRecords(
   return { kept, extra, changed };
 }
 
-function familiesOf(judged: readonly Judged[], chosen: readonly boolean[], groups: readonly Int32Array[]): Iterable<Family> {
+function familiesOf(judged: readonly Judged[], chosen: readonly boolean[], groups: readonly Int32Array[]): Family[] {
   const families = new Map<number, Family>();
   judged.forEach(({ block, chance }, at) => {
     const family = groups[at]?.[familyAt] ?? -1;
@@ -91,7 +101,14 @@ function familiesOf(judged: readonly Judged[], chosen: readonly boolean[], group
     if (blocks) blocks.push(at);
     else held.records.set(record, [at]);
   });
-  return families.values();
+  return [...families.values()];
+}
+
+function isSmallPrint({ owner, text }: Block): boolean {
+  if (/©|copyright|all rights reserved|terms (?:and|&) conditions|value added tax|without notice|no liability/i.test(text)) return true;
+  for (let node: ParentNode | null = owner; node instanceof Element; node = node.parent)
+    if (/(?:^|[\s_-])(?:legal|disclaimer|imprint|fine-?print|small-?print|footer|bottom|terms)(?:$|[\s_-])/i.test(`${node.attribs.class ?? ""} ${node.attribs.id ?? ""}`)) return true;
+  return false;
 }
 
 /** A line that names a writer or a time: short, by its marks or by its words. */

@@ -38,6 +38,7 @@ export interface Visibility {
 /** Decides once for the page what of it a reader can see, or can open with a click. */
 export function judgeVisibility(document: Document): Visibility {
   const hides = hidingRule(document);
+  const atFirstSight = lengthOf(document, (element) => neverShown.has(element.name) || element.name === "noscript" || isHidden(element));
   const noscript = (element: Element): boolean => element.name === "noscript";
   const basic = (element: Element): boolean =>
     neverShown.has(element.name) || (element.name === "template" && element.attribs.shadowrootmode === undefined);
@@ -47,7 +48,7 @@ export function judgeVisibility(document: Document): Visibility {
   const withNoscript = lengthOf(document, (element) => basic(element));
   const fallback = withNoscript - shown;
   const takeNoscript = fallback >= 200 && fallback > 2 * visible;
-  const hiddenKept = !takeNoscript && visible < 0.05 * shown && shown >= 500;
+  const hiddenKept = !takeNoscript && atFirstSight < 0.05 * shown && shown >= 500;
   return {
     skip: (element) =>
       basic(element) || (noscript(element) && !takeNoscript) || (!hiddenKept && hides(element)),
