@@ -55,7 +55,10 @@ export function readForest(text: ForestText, names: readonly string[]): Forest {
         let node = root;
         for (let place = features[node] ?? -1; place >= 0; place = features[node] ?? -1)
           // The yes branch follows its node directly.
-          node = ((place < width ? row[place] : more[place - width]) ?? 0) < (thresholds[node] ?? 0) ? node + 1 : (noes[node] ?? 0);
+          node =
+            ((place < width ? row[place] : more[place - width]) ?? 0) < (thresholds[node] ?? 0)
+              ? node + 1
+              : (noes[node] ?? 0);
         sum += thresholds[node] ?? 0;
       }
       return 1 / (1 + Math.exp(-sum));

@@ -105,9 +105,17 @@ function familiesOf(judged: readonly Judged[], chosen: readonly boolean[], group
 }
 
 function isSmallPrint({ owner, text }: Block): boolean {
-  if (/©|copyright|all rights reserved|terms (?:and|&) conditions|value added tax|without notice|no liability/i.test(text)) return true;
+  if (
+    /©|copyright|all rights reserved|terms (?:and|&) conditions|value added tax|without notice|no liability/i.test(text)
+  )
+    return true;
   for (let node: ParentNode | null = owner; node instanceof Element; node = node.parent)
-    if (/(?:^|[\s_-])(?:legal|disclaimer|imprint|fine-?print|small-?print|footer|bottom|terms)(?:$|[\s_-])/i.test(`${node.attribs.class ?? ""} ${node.attribs.id ?? ""}`)) return true;
+    if (
+      /(?:^|[\s_-])(?:legal|disclaimer|imprint|fine-?print|small-?print|footer|bottom|terms)(?:$|[\s_-])/i.test(
+        `${node.attribs.class ?? ""} ${node.attribs.id ?? ""}`,
+      )
+    )
+      return true;
   return false;
 }
 
@@ -116,15 +124,29 @@ function isByline(judged: Judged | undefined): boolean {
   if (!judged) return false;
   const { block } = judged;
   if (block.text === "" || block.text.length > 80) return false;
-  for (let node: ParentNode | null = block.owner, up = 0; node instanceof Element && up < 3; node = node.parent, up += 1) {
-    if (node.name === "time" || node.attribs.rel === "author" || /author|datePublished|dateCreated/i.test(node.attribs.itemprop ?? "")) return true;
+  for (
+    let node: ParentNode | null = block.owner, up = 0;
+    node instanceof Element && up < 3;
+    node = node.parent, up += 1
+  ) {
+    if (
+      node.name === "time" ||
+      node.attribs.rel === "author" ||
+      /author|datePublished|dateCreated/i.test(node.attribs.itemprop ?? "")
+    )
+      return true;
     if (classNames(node).some((each) => /author|user-?name|poster|byline|date|time|posted/i.test(each))) return true;
   }
-  return block.nodes.some((node) => node instanceof Element && (node.name === "time" || /author|user|date|time/i.test(node.attribs.class ?? "")));
+  return block.nodes.some(
+    (node) =>
+      node instanceof Element && (node.name === "time" || /author|user|date|time/i.test(node.attribs.class ?? "")),
+  );
 }
 
 function isSpeech(judged: Judged | undefined): boolean {
   if (!judged) return false;
   const { block } = judged;
-  return block.text !== "" && block.linkLength < 0.8 * block.text.length && block.controlLength === 0 && !isByline(judged);
+  return (
+    block.text !== "" && block.linkLength < 0.8 * block.text.length && block.controlLength === 0 && !isByline(judged)
+  );
 }

@@ -28,7 +28,14 @@ export function chooseBlocks(judged: readonly Judged[], articleChance: number): 
   const bound = expectedBound(judged);
   const kept = judged.map(({ chance }) => chance >= bound);
   for (let at = 1; at + 1 < kept.length; at += 1)
-    if (!kept[at] && judged[at - 1] && kept[at - 1] && wasKept(judged[at + 1], bound) && (judged[at]?.chance ?? 0) > bound * bridge) kept[at] = true;
+    if (
+      !kept[at] &&
+      judged[at - 1] &&
+      kept[at - 1] &&
+      wasKept(judged[at + 1], bound) &&
+      (judged[at]?.chance ?? 0) > bound * bridge
+    )
+      kept[at] = true;
   if (articleChance > 0.6) dropApart(judged, kept);
   keepCode(judged, kept);
   dropRepeats(judged, kept);
@@ -40,7 +47,9 @@ function wasKept(next: Judged | undefined, bound: number): boolean {
 }
 
 function expectedBound(judged: readonly Judged[]): number {
-  const list = judged.map(({ chance, words }) => ({ chance, words, soft: chance ** softness })).sort((a, b) => b.chance - a.chance);
+  const list = judged
+    .map(({ chance, words }) => ({ chance, words, soft: chance ** softness }))
+    .sort((a, b) => b.chance - a.chance);
   const wanted = list.reduce((sum, { soft, words }) => sum + soft * words, 0);
   let hits = 0;
   let taken = 0;
@@ -91,7 +100,12 @@ function dropApart(judged: readonly Judged[], kept: boolean[]): void {
 function keepCode(judged: readonly Judged[], kept: boolean[]): void {
   judged.forEach(({ block: { owner } }, at) => {
     if (kept[at] || !(owner instanceof Element)) return;
-    const pre = owner.name === "pre" ? owner : owner.parent instanceof Element && owner.parent.name === "pre" ? owner.parent : undefined;
+    const pre =
+      owner.name === "pre"
+        ? owner
+        : owner.parent instanceof Element && owner.parent.name === "pre"
+          ? owner.parent
+          : undefined;
     if (!pre) return;
     const before = judged[at - 1]?.block.owner.parent;
     if (kept[at - 1] && before === pre.parent) kept[at] = true;
