@@ -62,8 +62,8 @@ export const typeWeights = {
       "[page.topShare<0.128878 -0.0643 [share.article<0.0806887 -0.02764 [page.dateBlocks<1.09861 -0.05029 0.0793]]]",
       "[page.urlDashes<2.5 [share.in.pre<0.310365 -0.06033 0.06174] [count.own.copyright<1.24245 -0.01338 0.07538]]",
       "[share.newsletter<0.000356902 [share.tags<0.208232 -0.02814 0.06918] [page.priceBlocks<0.693147 0.09496 -0.009911]]",
-      "[count.in.article<2.77259 [page.urlArticle<0.5 -0.06023 0.0559] [share.summary<0.0191854 0.07301 -0.02517]]"
-    ]
+      "[count.in.article<2.77259 [page.urlArticle<0.5 -0.06023 0.0559] [share.summary<0.0191854 0.07301 -0.02517]]",
+    ],
   },
   documentation: {
     base: -2.203,
@@ -127,8 +127,8 @@ export const typeWeights = {
       "[page.ldOrganization<0.5 [count.in.p<2.94444 -0.03465 [family0.each<6.46232 0.05805 -0.01454]] -0.04263]",
       "[share.sidebar<0.0240033 -0.05125 [page.urlDashes<2.5 [share.cards<0.50151 0.08805 -0.003267] -0.04112]]",
       "[share.newsletter<0.000356902 [page.priceBlocks<1.09861 [share.in.form<0.000735354 0.07385 -0.0145] -0.0398] -0.05531]",
-      "[page.topLinkDensity<0.0409348 [count.in.header<0.693147 0.0201 -0.05915] [share.cards<0.50151 0.06263 -0.01658]]"
-    ]
+      "[page.topLinkDensity<0.0409348 [count.in.header<0.693147 0.0201 -0.05915] [share.cards<0.50151 0.06263 -0.01658]]",
+    ],
   },
   product: {
     base: -2.355,
@@ -192,8 +192,8 @@ export const typeWeights = {
       "[page.ldOrganization<0.5 [page.n.h2<2.35024 -0.04803 0.02625] [share.product<0.23484 -0.008313 0.08337]]",
       "[share.tags<0.00589766 [page.urlDashes<3.5 -0.05474 0.003] [share.article<0.03219 0.06366 -0.009602]]",
       "[page.ldOrganization<0.5 [share.review<0.00178404 -0.059 0.02284] [share.legal<0.00466024 0.0668 -0.02549]]",
-      "[count.middle<2.89037 [page.dateBlocks<1.09861 0.06999 -0.01959] [share.bio<0.000322217 -0.05079 0.02089]]"
-    ]
+      "[count.middle<2.89037 [page.dateBlocks<1.09861 0.06999 -0.01959] [share.bio<0.000322217 -0.05079 0.02089]]",
+    ],
   },
   listing: {
     base: -2.276,
@@ -257,8 +257,8 @@ export const typeWeights = {
       "[family1.headings<0.958333 [family1.each<3.3673 0.02407 -0.0744] [count.in.header<3.71357 0.06348 -0.03462]]",
       "[share.title<0.114028 [family1.count<2.602 -0.04617 0.03557] [page.urlDashes<3.5 0.07195 -0.0356]]",
       "[page.n.p<3.93183 [share.breadcrumb<0.00432414 [share.in.header<0.262516 0.0655 -0.04532] -0.0382] -0.05098]",
-      "[share.consent<0.0029146 [share.hero<0.00151614 -0.05095 [count.own.copyright<0.89588 0.09284 -0.02607]] 0.07987]"
-    ]
+      "[share.consent<0.0029146 [share.hero<0.00151614 -0.05095 [count.own.copyright<0.89588 0.09284 -0.02607]] 0.07987]",
+    ],
   },
   collection: {
     base: -2.529,
@@ -322,8 +322,8 @@ export const typeWeights = {
       "[share.unseen<0.167334 [share.unseen<0.00530394 [share.related<0.000396878 0.02743 -0.06089] 0.05694] -0.05026]",
       "[share.in.ol<0.000966577 -0.04598 [page.n.img<3.8712 [share.cards<0.648082 -0.01333 0.07072] -0.02724]]",
       "[family0.dates<0.341667 [family0.dates<0.0148352 [count.own.sentence<3.04452 0.03157 -0.04829] 0.07436] -0.05641]",
-      "[family.prices<0.346574 -0.05839 [family0.dates<0.341667 [count.in.table<1.09861 0.05476 -0.03748] -0.04456]]"
-    ]
+      "[family.prices<0.346574 -0.05839 [family0.dates<0.341667 [count.in.table<1.09861 0.05476 -0.03748] -0.04456]]",
+    ],
   },
   forum: {
     base: -2.167,
@@ -387,8 +387,8 @@ export const typeWeights = {
       "[page.n.h2<1.49787 [page.topShare<0.537729 [share.nav<0.0485513 0.06204 0.000008959] -0.01757] -0.03758]",
       "[family.dates<1.49787 -0.04247 [share.cards<0.50151 0.05549 [count.in.main<5.04986 -0.02797 0.01797]]]",
       "[page.ldForum<0.5 [share.in.dl<0.00739444 -0.06062 0.02455] 0.04277]",
-      "[family0.dates<0.3625 -0.04857 [count.own.copyright<1.24245 0.06403 -0.0109]]"
-    ]
+      "[family0.dates<0.3625 -0.04857 [count.own.copyright<1.24245 0.06403 -0.0109]]",
+    ],
   },
   service: {
     base: -2.239,
@@ -452,7 +452,7 @@ export const typeWeights = {
       "[share.hero<0.0350007 [share.unseen<0.00344813 [share.long<0.310511 -0.04747 0.04376] -0.06365] 0.09049]",
       "[share.tags<0.00338262 [family1.sentences<0.784098 [share.main<0.131393 -0.05516 0.0373] 0.07959] -0.05638]",
       "[share.in.header<0.108071 [count.long<1.38629 0.01703 -0.07436] [family0.each<5.33834 -0.03715 0.06247]]",
-      "[family0.dates<0.115556 [family0.headings<0.633929 [share.in.header<0.206585 -0.04882 0.05848] 0.05372] -0.06583]"
-    ]
-  }
+      "[family0.dates<0.115556 [family0.headings<0.633929 [share.in.header<0.206585 -0.04882 0.05848] 0.05372] -0.06583]",
+    ],
+  },
 };
