@@ -231,7 +231,7 @@ export function describeMemoryStore(name: string, open: () => Promise<MemoryStor
 
     it("counts df, documents and length of the searched partitions only", async () => {
       const store = await opened();
-      await write(store, draftOf("t1", "zebra one"));
+      await write(store, draftOf("tee", "zebra one"));
       await write(store, draftOf("t2", "zebra two", { scope: "role" }));
       await write(store, draftOf("t3", "zebra three", { scope: "role" }), other);
       const both = await find(store, ["zebra"]);
@@ -280,6 +280,7 @@ export function describeMemoryStore(name: string, open: () => Promise<MemoryStor
         );
         if (i % 4 === 0) await store.recordUse(anyone, [id], clock + i);
       }
+      let others = 0;
       for (const sort of ["recent", "relevance", "accessed"] as const) {
         const seen: string[] = [];
         let after: readonly (string | number)[] | null = null;
@@ -291,7 +292,7 @@ export function describeMemoryStore(name: string, open: () => Promise<MemoryStor
           );
           seen.push(...page.items.map(({ title }) => title).filter((title) => /^t\d/.test(title)));
           after = page.next;
-          await write(store, draftOf(`new ${sort} ${seen.length}`, `${sort} ${seen.length}`));
+          await write(store, draftOf(`new ${++others}`, `meanwhile ${others}`));
         } while (after !== null);
         expect(new Set(seen).size).toBe(seen.length);
         expect(seen).toHaveLength(25);
