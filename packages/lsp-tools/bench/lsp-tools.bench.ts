@@ -157,7 +157,7 @@ export default defineBench(async (bench) => {
   await lsp.close();
   await echo(bench);
   bench.note(
-    `references: ours ${(first.data as { total: number }).total}, raw ${rawFound.join(", ")}, true ${tree.references}; ${tree.definition}, 600 files in 12 packages`,
+    `references: ours ${Number((first.data as Record<string, unknown>).total)}, raw ${rawFound.join(", ")}, true ${tree.references}; ${tree.definition}, 600 files in 12 packages`,
   );
   await workspace.remove();
 });
