@@ -9,6 +9,12 @@ export interface LineHasher {
   code(bytes: Uint8Array, start: number, end: number, width: number): string;
 }
 
+/** Lines up to this many bytes are copied into one place: cheaper than a view of its own for each. */
+const SHORT_LINE = 160;
+
+/** How many codes there are per width. */
+const CODES = [1, 26, 26 ** 2, 26 ** 3, 26 ** 4];
+
 /** Widest code whose letters are kept in a table: 17,576 strings of three letters. */
 const TABLE_WIDTH = 3;
 
@@ -18,16 +24,22 @@ export async function createLineHasher(): Promise<LineHasher> {
   const { h32Raw } = await load();
   const tables: (readonly string[] | undefined)[] = [];
   const tableOf = (width: number): readonly string[] => {
-    const made = Array.from({ length: 26 ** width }, (_, value) => letters(value, width));
+    const made = Array.from({ length: CODES[width] ?? 0 }, (_, value) => letters(value, width));
     tables[width] = made;
     return made;
   };
+  const scratch = new Uint8Array(SHORT_LINE);
+  const prefixes: Uint8Array[] = Array.from({ length: SHORT_LINE + 1 }, (_, length) => scratch.subarray(0, length));
   return {
     code(bytes, start, end, width) {
       let last = end;
       while (last > start && isBlank(bytes[last - 1])) last--;
-      const hash = h32Raw(new Uint8Array(bytes.buffer, bytes.byteOffset + start, last - start), 0) >>> 0;
-      const value = hash % 26 ** width;
+      const length = last - start;
+      let content = prefixes[length];
+      if (content) for (let index = 0; index < length; index++) content[index] = bytes[start + index] ?? 0;
+      else content = new Uint8Array(bytes.buffer, bytes.byteOffset + start, length);
+      const hash = h32Raw(content, 0) >>> 0;
+      const value = hash % (CODES[width] ?? 1);
       if (width > TABLE_WIDTH) return letters(value, width);
       return (tables[width] ?? tableOf(width))[value] ?? "";
     },

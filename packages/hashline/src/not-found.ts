@@ -28,12 +28,12 @@ export async function helpFind(
   });
 }
 
-/** Up to three like-named files in the folder; none where the folder may not be read. */
+/** Up to three like-named files in the folder; none where the file might not be read if it were there. */
 async function likeNamed(workspace: Workspace, absolute: string, ctx: ToolContext): Promise<readonly string[]> {
   const folder = dirname(absolute);
   let names: readonly string[];
   try {
-    await workspace.resolve(folder, "read", ctx);
+    await workspace.resolve(absolute, "read", ctx);
     names = (await readdir(folder, { withFileTypes: true }))
       .filter((one) => !one.isDirectory())
       .map(({ name }) => name);

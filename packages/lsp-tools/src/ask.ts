@@ -51,6 +51,8 @@ export interface Question<R> {
   read?: boolean;
   /** Overrides the check of capabilities. */
   supported?(life: ServerLife, document: { uri: string; languageId: string }): boolean;
+  /** A question of our own on the way to the answer: what is told once is kept for the answer. */
+  quiet?: boolean;
   /** Waits for a loaded project even longer than the bound for readiness: never answers before. */
   insistOnLoaded?: boolean;
 }
@@ -101,9 +103,11 @@ export async function askOne<R>(call: Call, serving: Serving, question: Question
     const result = await entry.use(scope, { read: question.read !== false }, async (life) => {
       partial = undefined;
       notLoaded = undefined;
-      const note = entry.note;
-      entry.note = undefined;
-      if (note !== undefined) messages.push(note);
+      const note = question.quiet ? undefined : entry.note;
+      if (note !== undefined) {
+        entry.note = undefined;
+        messages.push(note);
+      }
       const uri = question.file ? pathToUri(question.file.text.path) : pathToUri(entry.root);
       const document = { uri, languageId };
       const supported = () =>
@@ -124,6 +128,9 @@ export async function askOne<R>(call: Call, serving: Serving, question: Question
         question.feature,
         question.file && { text: question.file.text, languageId },
       );
+      if (serving.definition.partner && question.file) {
+        partial = await engine.prepareBridge(scope, serving, question.file.text);
+      }
       if (synced.overflow > 0) partial = `${synced.overflow} files changed at once, more than could be opened`;
       if (!question.feature.syntactic) {
         const left = call.deadline - performance.now();
@@ -222,7 +229,11 @@ async function waitUntilLoaded(call: Call, life: ServerLife, bound: number): Pro
     call.scope.progress({ message: `${life.id}: ${life.readiness.describe()}` });
   }, progressEveryMs);
   try {
-    return await life.readiness.wait(bound, call.scope.signal);
+    // a server that ends while it loads has not loaded
+    const gone = life.lost.then((loss) => {
+      throw new ServerLost(life.id, loss);
+    });
+    return await Promise.race([life.readiness.wait(bound, call.scope.signal), gone]);
   } finally {
     clearInterval(repeat);
   }

@@ -46,6 +46,8 @@ export interface Serving {
   definition: ServerDefinition;
   languageId: string;
   entry: ServerEntry;
+  /** The server that this one asks through a bridge, when it serves the file too. */
+  partner?: Serving;
 }
 
 /** A definition that would serve a file if its program were there. */
@@ -195,6 +197,10 @@ export class Engine {
         found.serving.push({ definition, languageId, entry });
         if (definition.group !== undefined) servedGroups.add(definition.group);
       } else found.missing.push({ definition, languageId, plan: entry });
+    }
+    for (const one of found.serving) {
+      const partner = found.serving.find((other) => other.definition.id === one.definition.partner?.id);
+      if (partner) one.partner = partner;
     }
     return found;
   }
@@ -373,17 +379,8 @@ export class Engine {
     const thorough = feature.crossFile || this.#seenCommits.get(life) !== this.#commits;
     this.#seenCommits.set(life, this.#commits);
     const registry = await this.registry(scope.directory);
-<<<<<<< HEAD
-    return syncWithDisk(
-      { life, monitor, reader, texts: this.texts, overrides: registry.files },
-      scope,
-      { crossFile },
-      file,
-    );
-=======
     const syncing = { life, monitor, reader, texts: this.texts, overrides: registry.files, thorough };
     return syncWithDisk(syncing, scope, feature, file);
->>>>>>> main
   }
 
   /** Until a server has answered once, a request may take as long as loading may. */
@@ -397,9 +394,16 @@ export class Engine {
     this.#firstAnswers.add(life);
   }
 
-  /** Makes sure that the other side of a bridge runs. */
-  async prepareBridge(scope: CallScope, serving: readonly Serving[]): Promise<string | undefined> {
-    return this.#vue.prepare(scope, serving);
+  /** Starts the other side of a bridge and opens the file there; the answer is what is missing, for people. */
+  async prepareBridge(scope: CallScope, serving: Serving, text: FileText): Promise<string | undefined> {
+    const { partner } = serving.definition;
+    if (!partner) return undefined;
+    if (!serving.partner) return `the ${partner.id} server that ${serving.definition.id} files need is not installed`;
+    const { entry, languageId } = serving.partner;
+    const life = await entry.acquire(scope);
+    await this.sync(life, entry, scope, { crossFile: false }, { text, languageId });
+    if (life.plugins.includes(partner.plugin)) return undefined;
+    return `${partner.plugin} is not installed beside ${partner.id}: npm install -g ${partner.plugin}`;
   }
 
   /** Forgets what was found, so that the next look finds it anew. */

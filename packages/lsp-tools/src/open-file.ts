@@ -61,7 +61,7 @@ export async function openFile(call: Call, filePath: string): Promise<OpenFile> 
   if (resolved.kind === "directory") {
     throw new ToolError("invalid_input", `${shown} is a folder`, { hint: "name a file in it" });
   }
-  const text = await engine.texts.read(resolved.path, scope).catch((error: unknown) => {
+  const text = await engine.texts.read(resolved.path, scope, given).catch((error: unknown) => {
     throw error instanceof ToolError && error.code === "unsupported"
       ? new ToolError("unsupported", `${shown} is no text file: ${error.message}`, {
           hint: "language servers read text only",

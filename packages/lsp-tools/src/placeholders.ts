@@ -21,7 +21,7 @@ export function cacheFolder(): string {
 export function fillText(text: string, values: PlaceholderValues): string | undefined {
   let missing = false;
   const filled = text.replace(/\$\{([^}]+)\}/g, (whole, name: string) => {
-    const value = valueOf(name, values);
+    const value = placeholderValue(name, values);
     if (value === null) return whole;
     if (value === undefined) missing = true;
     return value ?? "";
@@ -29,7 +29,7 @@ export function fillText(text: string, values: PlaceholderValues): string | unde
   return missing ? undefined : filled;
 }
 
-function valueOf(name: string, values: PlaceholderValues): string | undefined | null {
+function placeholderValue(name: string, values: PlaceholderValues): string | undefined | null {
   if (name === "root") return values.root;
   if (name === "root#") return createHash("sha256").update(values.root).digest("hex").slice(0, 16);
   if (name === "cache") return cacheFolder();

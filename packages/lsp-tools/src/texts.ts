@@ -16,8 +16,11 @@ export interface FileText {
 }
 
 export interface Texts {
-  /** The text now on disk. @throws ToolError as `workspace.read` */
-  read(path: string, scope: Scope): Promise<FileText>;
+  /**
+   * The text now on disk. `through`: the path by which a caller reached it, when links lie between.
+   * @throws ToolError as `workspace.read`
+   */
+  read(path: string, scope: Scope, through?: string): Promise<FileText>;
   /** Like read; `undefined` when it is absent or no text. */
   tryRead(path: string, scope: Scope): Promise<FileText | undefined>;
 }
@@ -40,7 +43,7 @@ export function createTexts(workspaceOf: (path: string) => Workspace, maxFileByt
     kept.set(path, entry);
     if (kept.size > maxKept) for (const oldest of kept.keys()) return void kept.delete(oldest);
   };
-  const read = async (path: string, scope: Scope): Promise<FileText> => {
+  const read = async (path: string, scope: Scope, through = path): Promise<FileText> => {
     const stats = await fs.stat(path, { bigint: true }).catch(() => undefined);
     const known = kept.get(path);
     if (stats && known && sameStamp(stats, known)) {
@@ -53,7 +56,7 @@ export function createTexts(workspaceOf: (path: string) => Workspace, maxFileByt
       });
     }
     const readAt = Date.now();
-    const file = await workspaceOf(path).read(path, { ...scope, links: "lexical" });
+    const file = await workspaceOf(through).read(through, { ...scope, links: "lexical" });
     const bytes = file.bom ? file.bytes.subarray(3) : file.bytes;
     const editable = file.encoding === "utf-8";
     const text: FileText =

@@ -16,11 +16,13 @@ export interface ProgressChannel {
   end(): Promise<void>;
 }
 
+const silent: ProgressChannel = { update: undefined, attach: () => undefined, end: () => Promise.resolve() };
+
 export function createProgressChannel(
   first: Pick<CallRequest, "notify" | "meta">,
   onError: (error: Error) => void,
 ): ProgressChannel {
-  if (tokenOf(first) === undefined) return { update: undefined, attach: () => undefined, end: () => Promise.resolve() };
+  if (tokenOf(first) === undefined) return silent;
   const started = performance.now();
   let request: Pick<CallRequest, "notify" | "meta"> | undefined = first;
   let ended = false;

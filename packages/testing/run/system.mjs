@@ -2,7 +2,12 @@
 import { spawnSync } from "node:child_process";
 
 /** `program` is what must be on the PATH (any of them), `apt` the Debian package that brings it, `suite` the suite that needs it. */
-const needs = [{ program: ["git"], apt: "git", suite: "test" }];
+const needs = [
+  { program: ["git"], apt: "git", suite: "test" },
+  { program: ["openssl"], apt: "openssl", suite: "test" },
+  { program: ["chromium", "google-chrome"], apt: "chromium", suite: "test" },
+  { program: ["clangd", "clangd-19"], apt: "clangd-19", suite: "test" },
+];
 
 /** Installs what is missing where that is possible; what is not is said loudly, and the tests that need it skip. */
 export function installSystemPrograms(suite) {

@@ -1,5 +1,6 @@
 import type { Clock } from "@toolhaft/core";
 import type { Net, NetOptions, NetScope } from "@toolhaft/net";
+import type { Workspace } from "@toolhaft/workspace";
 
 /** A remark about a page or how it was read. */
 export interface WebNote {
@@ -70,6 +71,8 @@ export interface WebOptions {
   /** With it the reader service may be used without asking a person each time. */
   jina?: JinaOptions;
   browser?: BrowserOptions | BrowserPort;
+  /** Where downloads are put in place. @default one for the directory of each call */
+  workspace?: Workspace;
   /** Convert pages in a worker thread that can be stopped. @default true */
   worker?: boolean;
   /** DOM under the Readability candidate. @default "linkedom" */

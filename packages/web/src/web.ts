@@ -1,5 +1,7 @@
 import { type AnyTool, type Family, systemClock } from "@toolhaft/core";
 import { createNet, type Net, type NetOptions } from "@toolhaft/net";
+import type { Workspace } from "@toolhaft/workspace";
+import { createDownloads } from "./download/download.ts";
 import { createChromium } from "./engines/browser.ts";
 import { createJinaReader, type JinaReader } from "./engines/jina.ts";
 import type { PageReader } from "./page/types.ts";
@@ -10,12 +12,13 @@ import { jina } from "./search/providers/jina.ts";
 import { npm } from "./search/providers/npm.ts";
 import { wikipedia } from "./search/providers/wikipedia.ts";
 import { createSearch } from "./search/search.ts";
+import { downloadFileTool } from "./tools/download-file.ts";
 import { webFetchTool } from "./tools/web-fetch.ts";
 import { webReadTool } from "./tools/web-read.ts";
 import { webSearchTool } from "./tools/web-search.ts";
 import type { BrowserPort, SearchProvider, WebOptions } from "./types.ts";
 
-/** The web family: `web_search`, `web_read`, `web_fetch`. */
+/** The web family: `web_search`, `web_read`, `web_fetch`, `download_file`. */
 export interface Web extends Family {
   readonly net: Net;
 }
@@ -95,12 +98,35 @@ export function createWeb(options: WebOptions = {}): Web {
     configured,
     timeoutMs: options.search?.timeoutMs ?? defaultSourceMs,
   });
-  const tools: readonly AnyTool[] = [webSearchTool(search), webReadTool(pages), webFetchTool(pages)];
+  const workspaces = new Map<string, Promise<Workspace>>();
+
+  async function makeWorkspace(root: string): Promise<Workspace> {
+    const { createWorkspace } = await import("@toolhaft/workspace");
+    return createWorkspace({ root });
+  }
+
+  const downloads = createDownloads({
+    net,
+    clock,
+    async workspace(directory) {
+      if (options.workspace !== undefined) return options.workspace;
+      const made = workspaces.get(directory) ?? makeWorkspace(directory);
+      workspaces.set(directory, made);
+      return made;
+    },
+  });
+  const tools: readonly AnyTool[] = [
+    webSearchTool(search),
+    webReadTool(pages),
+    webFetchTool(pages),
+    downloadFileTool(downloads),
+  ];
 
   async function close(): Promise<void> {
     const ended = await Promise.allSettled([
       reader?.then((started) => started.close()),
       browser?.close(),
+      ...[...workspaces.values()].map((made) => made.then((workspace) => workspace.close())),
       // A client that was handed in belongs to who made it.
       isNet(options.net) ? undefined : net.close(),
     ]);

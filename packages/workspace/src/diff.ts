@@ -48,7 +48,7 @@ export function unifiedDiff(
   const same = before === beforeText && after === afterText;
   const edits = trimmedChanges(before, after, same ? changes : [wholeChange(before, after)]);
   const header = headerOf(before, after, edits.length > 0, names);
-  writer.add(Buffer.from(header));
+  writer.add(header);
   let truncated = false;
   let additions = 0;
   let deletions = 0;
@@ -276,7 +276,7 @@ function quoted(name: string, force = false): string {
 class DiffWriter {
   readonly #before: TextModel | null;
   readonly #after: TextModel | null;
-  readonly #parts: Uint8Array[] = [];
+  #bytes = Buffer.allocUnsafe(4_096);
   readonly #labelled: string[] | undefined;
   size = 0;
 
@@ -287,18 +287,17 @@ class DiffWriter {
     this.#labelled = plain ? undefined : [];
   }
 
-  add(bytes: Uint8Array, text?: string): void {
-    this.#parts.push(bytes);
-    this.#labelled?.push(text ?? asBuffer(bytes).toString("utf8"));
-    this.size += bytes.length;
+  add(text: string): void {
+    this.#reserve(text.length * 3);
+    this.size += this.#bytes.write(text, this.size, "utf8");
+    this.#labelled?.push(text);
   }
 
   mark(): { parts: number; size: number } {
-    return { parts: this.#parts.length, size: this.size };
+    return { parts: this.#labelled?.length ?? 0, size: this.size };
   }
 
   reset(mark: { parts: number; size: number }): void {
-    this.#parts.length = mark.parts;
     if (this.#labelled) this.#labelled.length = mark.parts;
     this.size = mark.size;
   }
@@ -314,7 +313,7 @@ class DiffWriter {
     const oldCount = oldEnd + after - oldFrom;
     const newFrom = first.newStart - before;
     const newCount = last.newStart + last.newLines + after - newFrom;
-    this.add(Buffer.from(`@@ -${range(oldFrom, oldCount)} +${range(newFrom, newCount)} @@\n`));
+    this.add(`@@ -${range(oldFrom, oldCount)} +${range(newFrom, newCount)} @@\n`);
     let at = oldFrom;
     for (const change of changes) {
       this.#lines(" ", this.#before, at, change.oldStart - at);
@@ -330,20 +329,25 @@ class DiffWriter {
     const bytes = asBuffer(text.bytes);
     for (let n = from; n < from + count; n++) {
       const { start, end, next } = onDisk(text, n);
-      this.add(Buffer.from(sign));
-      this.add(bytes.subarray(start, next), this.#labelled && text.decode(start, end) + tail(bytes, end, next));
-      if (next === end) this.add(Buffer.from(NO_NEWLINE));
+      this.#reserve(next - start + 1);
+      this.#bytes[this.size] = sign.charCodeAt(0);
+      this.size += 1 + bytes.copy(this.#bytes, this.size + 1, start, next);
+      this.#labelled?.push(sign + text.decode(start, end) + bytes.toString("latin1", end, next));
+      if (next === end) this.add(NO_NEWLINE);
     }
   }
 
   finish(): { text: string; bytes: Uint8Array } {
-    const bytes = Buffer.concat(this.#parts);
+    const bytes = Buffer.from(this.#bytes.subarray(0, this.size));
     return { bytes, text: this.#labelled?.join("") ?? bytes.toString("utf8") };
   }
-}
 
-function tail(bytes: Buffer, end: number, next: number): string {
-  return bytes.toString("latin1", end, next);
+  #reserve(more: number): void {
+    if (this.size + more <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.size + more));
+    this.#bytes.copy(larger, 0, 0, this.size);
+    this.#bytes = larger;
+  }
 }
 
 /** An empty range is told by the line before it. */

@@ -56,8 +56,8 @@ function unit(pairs: readonly IndentPair[]): Rule | undefined {
   if (!Number.isInteger(width)) return undefined;
   const rule: Rule = toTabs
     ? (indent) => {
-        if (!spaces.test(indent)) return undefined;
-        return "\t".repeat(Math.floor(indent.length / width)) + " ".repeat(indent.length % width);
+        if (!spaces.test(indent) || indent.length % width !== 0) return undefined;
+        return "\t".repeat(indent.length / width);
       }
     : (indent) => (tabs.test(indent) ? " ".repeat(indent.length * width) : undefined);
   return pairs.every(({ wanted, found }) => rule(wanted) === found) ? rule : undefined;

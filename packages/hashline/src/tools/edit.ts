@@ -179,24 +179,22 @@ function renderEdit(data: HashlineEditData, maxTextChars: number): string {
     const tail = [...movedLines(file), ...file.remapped.map(({ given, applied }) => `${given} is now ${applied}`)];
     return { title, body: file.shown, tail };
   });
-  let room =
-    maxTextChars -
-    [...head, ...foot, ...blocks.flatMap(({ title, tail }) => [title, ...tail])].reduce(
-      (sum, line) => sum + line.length + 1,
-      0,
-    );
+  const certain = [...head, ...foot, ...blocks.flatMap(({ title, tail }) => [title, LEFT_OUT, ...tail])];
+  let room = maxTextChars - charsOf(certain);
   const lines = [...head];
   for (const { title, body, tail } of blocks) {
-    const size = body.reduce((sum, line) => sum + line.length + 1, 0);
-    const fits = size <= room;
-    if (fits) room -= size;
-    lines.push(
-      title,
-      ...(fits ? body : ["(diff left out, the reply would grow too long: read the file again)"]),
-      ...tail,
-    );
+    const more = charsOf(body) - charsOf([LEFT_OUT]);
+    const fits = more <= room;
+    if (fits) room -= more;
+    lines.push(title, ...(fits ? body : [LEFT_OUT]), ...tail);
   }
   return [...lines, ...foot].join("\n");
+}
+
+const LEFT_OUT = "(diff left out: read the file again)";
+
+function charsOf(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + line.length + 1, 0);
 }
 
 const MOST_RUNS = 12;

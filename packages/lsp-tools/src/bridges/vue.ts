@@ -1,12 +1,8 @@
-import type { Serving } from "../engine.ts";
 import type { ServerEntry } from "../entry.ts";
-import type { CallScope } from "../launch.ts";
 import type { ServerLife } from "../server.ts";
 
 export interface VueBridge {
   notification(life: ServerLife, method: string, params: unknown): void;
-  /** Starts the TypeScript side; the answer is what is missing, for people. */
-  prepare(scope: CallScope, serving: readonly Serving[]): Promise<string | undefined>;
 }
 
 /**
@@ -26,7 +22,7 @@ export function createVueBridge(entries: () => readonly ServerEntry[]): VueBridg
     const answer = await partner
       .request<{ body?: unknown } | null>(
         "workspace/executeCommand",
-        { command: "typescript.tsserverRequest", arguments: [command, args, { isAsync: true, lowPriority: true }] },
+        { command: "typescript.tsserverRequest", arguments: [command, args] },
         { timeoutMs: partner.timeouts.slow, retry: false },
       )
       .catch(() => null);
@@ -39,25 +35,10 @@ export function createVueBridge(entries: () => readonly ServerEntry[]): VueBridg
       for (const request of requests) {
         if (!Array.isArray(request)) continue;
         const [id, command, args] = request as unknown[];
-        void ask(partnerOf(life), command, args).then((body) => life.notify("tsserver/response", [[id, body]]));
+        void ask(partnerOf(life), command, args).then((body) => life.notify("tsserver/response", [id, body]));
       }
     },
-    async prepare(scope, serving) {
-      const vue = serving.find((one) => one.definition.bridges?.includes("vue"));
-      const { partner } = vue?.definition ?? {};
-      if (!partner) return undefined;
-      const side = serving.find((one) => one.definition.id === partner.id);
-      if (!side) return `the ${partner.id} server that Vue files need is not installed`;
-      const life = await side.entry.acquire(scope);
-      return hasPlugin(life, partner.plugin)
-        ? undefined
-        : `${partner.plugin} is not installed beside ${partner.id}: npm install -g ${partner.plugin}`;
-    },
   };
-}
-
-function hasPlugin(life: ServerLife, plugin: string): boolean {
-  return life.plugins.includes(plugin);
 }
 
 function common(a: string, b: string): number {

@@ -194,8 +194,10 @@ function toChange(change: PlannedChange, files: ReadonlyMap<string, TextFile | u
         to: change.to,
         ...(change.overwrites && { overwrite: true }),
       };
+      // a folder has no bytes: asking for them is an error
+      if (change.text === undefined) return [move];
       const file = files.get(change.path);
-      if (change.text === undefined || !file) return [move];
+      if (!file) return [move];
       const offset = file.bom ? 3 : 0;
       const insert = Buffer.from(change.text, "utf8");
       const spliced = spliceBytes(file, [{ start: offset, end: file.bytes.length, insert }]);

@@ -24,7 +24,7 @@ export interface Fake extends AsyncDisposable {
   received(method: string): WireMessage[];
 }
 
-export interface FakeOptions extends LspToolsOptions {
+export interface FakeOptions extends Omit<LspToolsOptions, "files"> {
   files?: Files;
   definition?: Partial<ServerDefinition>;
   /** Further fakes beside the first, by id. */

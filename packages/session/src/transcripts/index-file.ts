@@ -29,8 +29,9 @@ export interface IndexRun {
   maxLineBytes: number;
   signal: AbortSignal;
   clock: Clock;
-  /** Time after which no further batch is begun, in ms of the clock. */
+  /** Time after which no further batch is begun, in ms of the clock; the first one always is, so that every call gets on. */
   deadline: number;
+  progress: { batches: number };
   /** Whether a session of this directory is indexed as a whole; of others only the head is read. */
   wanted(directory: string | null): boolean;
 }
@@ -120,6 +121,7 @@ async function commitBatch(
   scope: "head" | "full",
 ): Promise<void> {
   const { db } = run;
+  run.progress.batches += 1;
   const hashes = file.packed ? { head: "", tail: "" } : await hashesAt(file.path, batch.end);
   await db.write(
     () => {

@@ -156,6 +156,7 @@ export class TranscriptReader implements SessionReader {
       maxLineBytes,
       signal,
       deadline: clock.now() + indexMs,
+      progress: { batches: 0 },
       wanted: (directory: string | null) =>
         directories === "all" || directory === null || directories.some((root) => isInside(root, directory)),
     };

@@ -130,7 +130,7 @@ async function refreshFile(run: IndexRun, found: FoundFile, known: FileRecord | 
   if (known?.scope === "head" && change === "grown" && !widen) return 0;
   const fromStart = widen || (change === "replaced" && !(known?.building === 1 && known.mtimeNs === now.mtimeNs));
   const left = now.size - (fromStart || found.packed ? 0 : (known?.offset ?? 0));
-  if (clock.now() > run.deadline) return left;
+  if (clock.now() > run.deadline && run.progress.batches > 0) return left;
   const file = await lease(run, found, fromStart);
   if (file === undefined) return left;
   const done = await indexFile(run, found, file, now);

@@ -8,10 +8,9 @@ export interface DuckDuckGoOptions {
   htmlUrl?: string;
   /** @default "https://lite.duckduckgo.com/lite/" */
   liteUrl?: string;
+  /** Least time between two questions. @default 2_000 */
+  intervalMs?: number;
 }
-
-/** One question per so many milliseconds. */
-const intervalMs = 2_000;
 
 const regions: Readonly<Record<string, string>> = {
   de: "de-de",
@@ -117,6 +116,7 @@ export function duckduckgo(options: DuckDuckGoOptions = {}): SearchProvider {
     options.htmlUrl ?? "https://html.duckduckgo.com/html/",
     options.liteUrl ?? "https://lite.duckduckgo.com/lite/",
   ];
+  const intervalMs = options.intervalMs ?? 2_000;
   let free = 0;
 
   async function ask(
