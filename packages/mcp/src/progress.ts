@@ -39,14 +39,16 @@ export function createProgressChannel(
     number =
       update.progress !== undefined && update.progress > number ? update.progress : Number((number + 0.001).toFixed(3));
     lastNews = performance.now();
-    lastSent = lastNews;
     const params = {
       progressToken,
       progress: number,
       ...(update.total !== undefined && { total: update.total }),
       ...(update.message !== undefined && { message: update.message }),
     };
-    sending = request.notify(params).catch(onError);
+    // Counted from when it is really out: on a busy machine that may be long after this line.
+    sending = request.notify(params).then(() => {
+      lastSent = performance.now();
+    }, onError);
   };
 
   const timer = setInterval(() => {
