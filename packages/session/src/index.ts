@@ -15,7 +15,8 @@ export type {
   ToolStatus,
   Usage,
 } from "./model.ts";
-export { type OpencodeStoreOptions, opencodeStore } from "./opencode/store.ts";
+export type { OpencodeStoreOptions } from "./opencode/options.ts";
+export { opencodeStore } from "./opencode/store.ts";
 export { createSessions, type HostName, type Sessions, type SessionsOptions } from "./sessions.ts";
 export type {
   Branch,

@@ -1,9 +1,9 @@
 import { realpath } from "node:fs/promises";
 import { isAbsolute, resolve, sep } from "node:path";
 import { type ToolContext, ToolError } from "@toolhaft/core";
+import type { Desk } from "./desk.ts";
 import { isMissing } from "./folders.ts";
 import type { Summary } from "./model.ts";
-import type { Desk } from "./sessions.ts";
 import type { SessionStore } from "./store.ts";
 
 /** The current project: sessions whose directory lies in one of these belong to it. */

@@ -1,9 +1,10 @@
 import { join } from "node:path";
-import { type AnyTool, alias, type Clock, type Family, systemClock, type ToolContext, ToolError } from "@toolhaft/core";
+import { type AnyTool, alias, type Clock, type Family, systemClock } from "@toolhaft/core";
 import { type Database, openDatabase } from "@toolhaft/sqlite";
 import { claudeCodeStore } from "./claude-code/store.ts";
 import { codexStore } from "./codex/store.ts";
 import type { PriceTable } from "./cost.ts";
+import type { Desk } from "./desk.ts";
 import { opencodeStore } from "./opencode/store.ts";
 import type { SessionStore } from "./store.ts";
 import { sqliteSessionStore } from "./stores/sqlite.ts";
@@ -41,17 +42,6 @@ export interface SessionsOptions {
   /** A longer line is never held in memory as a whole. @default 16 MiB */
   maxLineBytes?: number;
   clock?: Clock;
-}
-
-/** What the tools work with. */
-export interface Desk {
-  stores(context: Pick<ToolContext, "directory">): readonly SessionStore[];
-  projects: "ask" | "all";
-  prices: PriceTable | undefined;
-  redact: boolean;
-  timeZone: string;
-  indexMs: number;
-  scanMs: number;
 }
 
 export interface Sessions extends Family {
@@ -157,41 +147,4 @@ function checkTimeZone(timeZone: string): void {
       cause: error,
     });
   }
-}
-
-/** The failure of one store, told beside what the others answered. */
-export interface Skipped {
-  source: string;
-  code: string;
-  message: string;
-}
-
-/** Asks every store; one that fails is named. All failing is the first one's failure. */
-export async function fromAll<T>(
-  stores: readonly SessionStore[],
-  ask: (store: SessionStore) => Promise<T>,
-  signal: AbortSignal,
-): Promise<{ answers: { store: SessionStore; answer: T }[]; skipped: Skipped[] }> {
-  const answers: { store: SessionStore; answer: T }[] = [];
-  const skipped: Skipped[] = [];
-  for (const store of stores) {
-    signal.throwIfAborted();
-    try {
-      answers.push({ store, answer: await ask(store) });
-    } catch (error) {
-      if (signal.aborted || (error instanceof ToolError && error.code === "invalid_input")) throw error;
-      const known = error instanceof ToolError;
-      skipped.push({
-        source: store.source,
-        code: known ? error.code : "unavailable",
-        message: error instanceof Error ? error.message : String(error),
-      });
-    }
-  }
-  if (answers.length === 0 && skipped.length > 0) {
-    throw new ToolError("unavailable", skipped.map(({ source, message }) => `${source}: ${message}`).join("; "), {
-      hint: "mend the store that is named, or leave it out",
-    });
-  }
-  return { answers, skipped };
 }

@@ -1,5 +1,5 @@
 import { maskSecrets, showInvisible } from "@toolhaft/core";
-import type { Skipped } from "./sessions.ts";
+import type { Skipped } from "./desk.ts";
 
 /** Text of a transcript as it may be shown: secrets named in their place, unless the composer wants them. */
 export function shownText(text: string, redact: boolean): string {

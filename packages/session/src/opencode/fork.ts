@@ -2,8 +2,8 @@ import { ToolError } from "@toolhaft/core";
 import type { Message } from "../model.ts";
 import { nonEmpty, object } from "../shapes.ts";
 import type { SessionForker, SessionReader } from "../store.ts";
+import type { OpencodeStoreOptions } from "./options.ts";
 import { startServer } from "./server.ts";
-import type { OpencodeStoreOptions } from "./store.ts";
 
 /** Forks through the host's server: it copies what lies before a message, so the one after the point is named. */
 export function opencodeForker(options: OpencodeStoreOptions, reader: SessionReader): SessionForker {

@@ -2,15 +2,7 @@ import type { SessionForker } from "../store.ts";
 import { type IndexedStore, transcriptStore } from "../stores/transcript-store.ts";
 import { opencodeForker } from "./fork.ts";
 import { opencodeData, opencodeFormat } from "./format.ts";
-
-export interface OpencodeStoreOptions {
-  /** Its data folder. @default `$XDG_DATA_HOME/opencode`, else `~/.local/share/opencode` */
-  data?: string;
-  /** A running `opencode serve`, for forks. */
-  server?: { url: string; headers?: Record<string, string> };
-  /** The program, for forks: a server is started on loopback and stopped again. */
-  command?: string;
-}
+import type { OpencodeStoreOptions } from "./options.ts";
 
 /** Sessions that opencode keeps. Forks are the host's own work: they need its server or its program. */
 export function opencodeStore(options: OpencodeStoreOptions = {}): IndexedStore {

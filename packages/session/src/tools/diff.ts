@@ -1,9 +1,9 @@
 import { type AnyTool, createNonce, defineTool, fence, ToolError } from "@toolhaft/core";
 import { z } from "zod";
+import type { Desk } from "../desk.ts";
 import { diffFiles } from "../diff.ts";
 import { readOnly, sessionId, summarySchema } from "../schemas.ts";
 import { locate } from "../scope.ts";
-import type { Desk } from "../sessions.ts";
 import { oneLine, plural, shownText } from "../show.ts";
 
 /** `session_diff`: what a session changed in files, as diffs that `git apply` takes. */

@@ -1,8 +1,8 @@
 import { type AnyTool, defineTool, ToolError } from "@toolhaft/core";
 import { z } from "zod";
+import type { Desk } from "../desk.ts";
 import { sessionId, summarySchema } from "../schemas.ts";
 import { locate } from "../scope.ts";
-import type { Desk } from "../sessions.ts";
 import { oneLine, plural, shownText } from "../show.ts";
 
 /** `session_fork`: a new session that holds everything up to a message of another. */

@@ -2,11 +2,11 @@ import { type AnyTool, defineTool } from "@toolhaft/core";
 import { z } from "zod";
 import { type Cost, costOf, modelCost, totalUsage } from "../cost.ts";
 import { showDuration, showTime } from "../dates.ts";
+import type { Desk } from "../desk.ts";
 import { diffFiles } from "../diff.ts";
 import { addUsage, type Todo, type Usage } from "../model.ts";
 import { problemSchema, readOnly, sessionId, summarySchema, usageSchema } from "../schemas.ts";
 import { locate } from "../scope.ts";
-import type { Desk } from "../sessions.ts";
 import { oneLine, plural, shownText } from "../show.ts";
 import type { ModelUsage } from "../store.ts";
 

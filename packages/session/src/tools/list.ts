@@ -1,10 +1,10 @@
 import { type AnyTool, defineTool, ToolError } from "@toolhaft/core";
 import { z } from "zod";
 import { rangeOf, showDuration, showTime } from "../dates.ts";
+import { type Desk, fromAll } from "../desk.ts";
 import type { Summary } from "../model.ts";
 import { cursor, fromDate, projectPath, readOnly, skippedSchema, source, summarySchema, toDate } from "../schemas.ts";
 import { directoriesFor } from "../scope.ts";
-import { type Desk, fromAll } from "../sessions.ts";
 import { callText, cell, plural, shownText, skippedLines } from "../show.ts";
 import type { SessionStore } from "../store.ts";
 import { mergeCursor, splitCursor } from "./cursors.ts";

@@ -1,11 +1,11 @@
 import { type AnyTool, createNonce, defineTool, fence, ToolError } from "@toolhaft/core";
 import { z } from "zod";
 import { showDuration, showTime } from "../dates.ts";
+import type { Desk } from "../desk.ts";
 import type { Message } from "../model.ts";
 import { callsTool, fromPartOffset, type PageOptions, shownMessage } from "../page.ts";
 import { messageSchema, problemSchema, readOnly, sessionId, summarySchema, todoSchema } from "../schemas.ts";
 import { type Located, locate } from "../scope.ts";
-import type { Desk } from "../sessions.ts";
 import { callText, lengthOf, oneLine, plural, shownText } from "../show.ts";
 import { messageText } from "./message-text.ts";
 

@@ -16,7 +16,8 @@ import { changesOf } from "./changes.ts";
 import type { TranscriptFormat } from "./format.ts";
 import { readMessages, runningMs } from "./read-messages.ts";
 import { type IndexState, refreshIndex, refreshSession } from "./refresh.ts";
-import { messageAt, searchTranscripts } from "./search.ts";
+import { searchTranscripts } from "./search.ts";
+import { messageAt } from "./searched.ts";
 import { childrenOf, idsLike, listRows, type SessionRow, sessionById, summaryOf } from "./summaries.ts";
 import { usageReport } from "./usage-report.ts";
 

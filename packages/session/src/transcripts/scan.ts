@@ -3,7 +3,7 @@ import type { Database } from "@toolhaft/sqlite";
 import { excerptAround, type Matcher } from "../search-text.ts";
 import type { SearchedPart, SearchHit, SearchPage, SearchQuery } from "../store.ts";
 import type { TranscriptFormat } from "./format.ts";
-import { messageAt, partTexts, type SearchOptions, scopeOf } from "./search.ts";
+import { messageAt, partTexts, type SearchOptions, scopeOf } from "./searched.ts";
 
 const chunkBytes = 4 * 1024 * 1024;
 

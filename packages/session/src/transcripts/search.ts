@@ -1,19 +1,11 @@
-import type { Clock } from "@toolhaft/core";
-import type { Database, SqlValue } from "@toolhaft/sqlite";
-import type { Message } from "../model.ts";
+import type { Database } from "@toolhaft/sqlite";
 import { excerptAround, type Matcher, matcherOf } from "../search-text.ts";
 import type { SearchedPart, SearchHit, SearchPage, SearchQuery } from "../store.ts";
 import type { TranscriptFormat } from "./format.ts";
-import { readMessages } from "./read-messages.ts";
 import type { IndexState } from "./refresh.ts";
 import { scanFiles } from "./scan.ts";
+import { messageAt, partTexts, type SearchOptions, scopeOf } from "./searched.ts";
 import { insideOf } from "./summaries.ts";
-
-export interface SearchOptions {
-  clock: Clock;
-  maxLineBytes: number;
-  signal: AbortSignal;
-}
 
 /** Where the next page goes on: hits of the index first, then the scan of bytes. */
 interface Position {
@@ -102,37 +94,6 @@ function parsePosition(cursor: string | undefined): Position {
 
 function positionText({ ranked, scan }: Position): string {
   return scan === null ? String(ranked) : `${ranked}.${scan.file}.${scan.hit}`;
-}
-
-/** SQL that narrows messages `m` of sessions `s` to what is asked. */
-export function scopeOf(store: string, query: SearchQuery): { sql: string; parameters: SqlValue[] } {
-  const parts = ["s.store = ?", "s.live = 1"];
-  const parameters: SqlValue[] = [store];
-  if (query.session === undefined) {
-    const inside = insideOf(query.directories);
-    parts.push(inside.sql);
-    parameters.push(...inside.parameters);
-    // A copied message is found once, where it was written.
-    parts.push(
-      "(m.inherited = 0 OR NOT EXISTS (SELECT 1 FROM sessions p WHERE p.store = s.store AND p.id = s.parent AND p.live = 1))",
-    );
-  } else {
-    parts.push("(s.id = ? OR s.parent = ?)");
-    parameters.push(query.session, query.session);
-  }
-  if (query.role !== undefined) {
-    parts.push("m.role = ?");
-    parameters.push(query.role);
-  }
-  if (query.from !== undefined) {
-    parts.push("m.at >= ?");
-    parameters.push(new Date(query.from).toISOString());
-  }
-  if (query.to !== undefined) {
-    parts.push("m.at <= ?");
-    parameters.push(new Date(query.to).toISOString());
-  }
-  return { sql: parts.join(" AND "), parameters };
 }
 
 function searchedCounts(db: Database, store: string, query: SearchQuery): SearchPage["searched"] {
@@ -233,42 +194,4 @@ async function hitOf(
     more: fitting.length - 1,
     score: candidate.score,
   };
-}
-
-/** The one message with a number, main path or not. */
-export async function messageAt(
-  db: Database,
-  format: TranscriptFormat,
-  session: number,
-  idx: number,
-  options: SearchOptions,
-): Promise<Message | undefined> {
-  const place = db.get<{ n: number }>(
-    "SELECT count(*) AS n FROM messages WHERE session = :session AND seq < (SELECT seq FROM messages WHERE session = :session AND idx = :idx)",
-    { session, idx },
-  );
-  const from = place?.n ?? 0;
-  for await (const message of readMessages(
-    db,
-    format,
-    session,
-    { from, to: from + 1, branch: "all" },
-    { ...options, recent: false },
-  )) {
-    return message;
-  }
-  return undefined;
-}
-
-/** Texts of a message that belong to one searched part. */
-export function partTexts(message: Message, part: SearchedPart): { text: string; tool: string | null }[] {
-  return message.parts.flatMap((content): { text: string; tool: string | null }[] => {
-    if (part === "tool_input")
-      return content.tool === null ? [] : [{ text: content.tool.input, tool: content.tool.name }];
-    if (part === "tool_output") {
-      const output = content.tool?.output ?? null;
-      return output === null || content.tool === null ? [] : [{ text: output, tool: content.tool.name }];
-    }
-    return content.kind === part && content.text !== null ? [{ text: content.text, tool: null }] : [];
-  });
 }
