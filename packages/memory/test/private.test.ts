@@ -20,7 +20,8 @@ it(`role a's memory reaches role b through no answer, count, score or neighbour 
       fc.array(fc.record({ note, secret: fc.boolean() }), { minLength: 1, maxLength: 10 }),
       fc.array(word, { minLength: 1, maxLength: 3 }),
       async (writes, query) => {
-        const clock = { now: () => 1_790_000_000_000 };
+        let time = 1_790_000_000_000;
+        const clock = { now: () => time };
         const [mixed, clean] = [
           setting({ clock, random: () => "aaaaaaaa" }),
           setting({ clock, random: () => "aaaaaaaa" }),
@@ -28,6 +29,7 @@ it(`role a's memory reaches role b through no answer, count, score or neighbour 
         const plain = { agent: "b", sessionId: "one" };
         const names = new Map<string, string>();
         for (const [index, { note, secret }] of writes.entries()) {
+          time += 1_000;
           if (secret) {
             await mixed.call(
               "memory_write",

@@ -20,6 +20,8 @@ export interface StoreFile extends AsyncDisposable {
   readonly path: string;
   readonly lockTimeoutMs: number;
   db(): Promise<Database>;
+  /** A connection of its own, for the caller to close. */
+  another(): Promise<Database>;
 }
 
 export function storeFile(options: SqliteStoreOptions, onOpen?: (db: Database) => void): StoreFile {
@@ -43,6 +45,7 @@ export function storeFile(options: SqliteStoreOptions, onOpen?: (db: Database) =
         return opened;
       }
     },
+    another: () => openFile(),
     async [Symbol.asyncDispose]() {
       closed = true;
       const db = await opened?.catch(() => undefined);
@@ -50,8 +53,8 @@ export function storeFile(options: SqliteStoreOptions, onOpen?: (db: Database) =
     },
   };
 
-  function open(): Promise<Database> {
-    const opening = openDatabase({
+  function openFile(): Promise<Database> {
+    return openDatabase({
       path,
       migrations: migrations(options.analyser ?? thisAnalyser),
       family: "memory",
@@ -60,6 +63,10 @@ export function storeFile(options: SqliteStoreOptions, onOpen?: (db: Database) =
       ...(options.clock && { clock: options.clock }),
       ...(options.driver && { driver: options.driver }),
     });
+  }
+
+  function open(): Promise<Database> {
+    const opening = openFile();
     opening.then(onOpen, () => {
       if (opened === opening) opened = undefined;
     });

@@ -1,6 +1,6 @@
 import { ToolError } from "@toolhaft/core";
 import type { Database } from "@toolhaft/sqlite";
-import type { MemoryStore } from "../../store.ts";
+import type { CheckReport, MemoryStore } from "../../store.ts";
 import { termsOf } from "../../terms.ts";
 import { candidates, windows } from "./candidates.ts";
 import { setForgotten, updateMemory, writeMemory } from "./change.ts";
@@ -72,15 +72,15 @@ export function sqliteMemoryStore(options: SqliteStoreOptions): MemoryStore {
     readAll: (filter, signal) => readAll(() => file.db(), filter, signal),
     load: (batch, policy) => writing((db) => loadBatch(db, batch, policy), undefined),
     async check() {
-      const db = await file.db();
+      await file.db();
       await rebuilding;
-      return checkStore(db);
+      return checkFresh();
     },
     async repair() {
       const db = await file.db();
       await rebuilding;
       await rebuildIndex(db, analyser, stopped.signal);
-      return checkStore(db);
+      return checkFresh();
     },
     purge: (filter, now) => writing((db) => purgeRows(db, filter, now), undefined),
     async [Symbol.asyncDispose]() {
@@ -122,6 +122,19 @@ export function sqliteMemoryStore(options: SqliteStoreOptions): MemoryStore {
           cause: second,
         });
       }
+    }
+  }
+
+  /**
+   * A connection that has read the index before other processes wrote to it sees faults in `quick_check` that a new one
+   * does not: FTS5 checks against the structure it remembers.
+   */
+  async function checkFresh(): Promise<CheckReport> {
+    const db = await file.another();
+    try {
+      return await checkStore(db);
+    } finally {
+      db.close();
     }
   }
 
