@@ -4,6 +4,7 @@ import type { Page, Place, Range } from "./answer.ts";
 import type { Call } from "./ask.ts";
 import type { OpenFile } from "./open-file.ts";
 import { compareRanges, excerpt } from "./positions.ts";
+import type { FileText } from "./texts.ts";
 import { isInside, realPathOf, shownPath, uriKey, uriToPath } from "./uris.ts";
 
 /** A spot as servers name it. */
@@ -32,8 +33,11 @@ interface Sorted extends Spot {
 /** Each place once, sorted by path and position; places in files that are gone are dropped. */
 export function sortSpots(spots: readonly Spot[], shown: (file: string) => string): Sorted[] {
   const files = new Map<string, { file: string; local: boolean } | undefined>();
+  const keys = new Map<string, string>();
   const fileOf = (uri: string) => {
-    const key = uriKey(uri);
+    // one look at each spelling: ten thousand places lie in a few hundred files
+    const key = keys.get(uri) ?? uriKey(uri);
+    keys.set(uri, key);
     if (!files.has(key)) {
       const path = uriToPath(uri);
       if (path === undefined) files.set(key, { file: uri, local: false });
@@ -86,13 +90,17 @@ export async function pageOfPlaces(
   const all = sortSpots(spots, shown);
   const slice = all.slice(page.offset, page.offset + page.limit);
   const places: Place[] = [];
-  for (const spot of slice) places.push(await placeOf(call, file, spot));
+  const texts: TextMemory = new Map();
+  for (const spot of slice) places.push(await placeOf(call, file, spot, texts));
   const files = new Set(all.map((spot) => spot.file)).size;
   return { places, files, total: all.length, offset: page.offset, shown: places.length };
 }
 
-async function placeOf(call: Call, file: OpenFile | undefined, spot: Sorted): Promise<Place> {
-  const text = await lineOf(call, file, spot);
+/** Texts that were read for one page. */
+type TextMemory = Map<string, FileText | undefined>;
+
+async function placeOf(call: Call, file: OpenFile | undefined, spot: Sorted, texts: TextMemory): Promise<Place> {
+  const text = await lineOf(call, file, spot, texts);
   return {
     path: spot.local ? shownIn(call, file)(spot.file) : spot.file,
     range: spot.range,
@@ -107,11 +115,13 @@ export async function lineOf(
   call: Call,
   file: OpenFile | undefined,
   spot: { file: string; local: boolean; range: Range },
+  texts: TextMemory = new Map(),
 ): Promise<string | undefined> {
   if (!spot.local) return undefined;
   const asked = file?.text.path === spot.file ? file.text : undefined;
   if (!asked && !isInside(call.scope.directory, spot.file)) return undefined;
-  const text = asked ?? (await call.engine.texts.tryRead(spot.file, call.scope));
+  if (!asked && !texts.has(spot.file)) texts.set(spot.file, await call.engine.texts.tryRead(spot.file, call.scope));
+  const text = asked ?? texts.get(spot.file);
   return text && excerpt(text.source.line(spot.range.start.line), spot.range.start.character);
 }
 

@@ -1,4 +1,4 @@
-import { type BigIntStats, promises as fs } from "node:fs";
+import { type BigIntStats, statSync } from "node:fs";
 import { ToolError } from "@toolhaft/core";
 import type { Scope, Workspace } from "@toolhaft/workspace";
 import { type SourceText, sourceText } from "./positions.ts";
@@ -44,7 +44,7 @@ export function createTexts(workspaceOf: (path: string) => Workspace, maxFileByt
     if (kept.size > maxKept) for (const oldest of kept.keys()) return void kept.delete(oldest);
   };
   const read = async (path: string, scope: Scope, through = path): Promise<FileText> => {
-    const stats = await fs.stat(path, { bigint: true }).catch(() => undefined);
+    const stats = statOf(path);
     const known = kept.get(path);
     if (stats && known && sameStamp(stats, known)) {
       remember(path, known);
@@ -77,6 +77,15 @@ export function createTexts(workspaceOf: (path: string) => Workspace, maxFileByt
       }
     },
   };
+}
+
+/** Synchronous: a stamp is read in microseconds, a turn through the thread pool takes a hundred times that. */
+function statOf(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined; // a folder above it is gone, or may not be entered: the read that follows says so
+  }
 }
 
 const tolerated: ReadonlySet<string> = new Set(["not_found", "unsupported", "too_large", "denied", "invalid_input"]);
