@@ -18,7 +18,10 @@ export interface FamilyEntry {
 /** Every family this command knows; a new one is one line here and one dependency. */
 export const registry: readonly FamilyEntry[] = [
   { name: "hashline", byDefault: true, load: async () => (await import("@toolhaft/hashline")).createHashline() },
+  { name: "lsp-tools", byDefault: true, load: async () => (await import("@toolhaft/lsp-tools")).createLspTools() },
+  { name: "memory", byDefault: true, load: async () => (await import("@toolhaft/memory")).createMemory() },
   { name: "session", byDefault: true, load: async () => (await import("@toolhaft/session")).createSessions() },
+  { name: "web", byDefault: true, load: async () => (await import("@toolhaft/web")).createWeb() },
 ];
 
 /** The families of some names: none means the default ones, `all` every one. */

@@ -4,6 +4,7 @@ import type { FileStat, FileSystem } from "./file-system.ts";
 import {
   absolutePath,
   componentsBelow,
+  foldsCase,
   isInside,
   type RealPath,
   realPath,
@@ -138,9 +139,6 @@ function kindOf(stat: FileStat | undefined): ResolvedPath["kind"] {
   if (!stat) return "missing";
   return stat.kind === "file" || stat.kind === "directory" ? stat.kind : "other";
 }
-
-/** File systems of these platforms take names that differ in case for one. */
-const foldsCase = process.platform === "win32" || process.platform === "darwin";
 
 function sameName(a: string, b: string): boolean {
   return foldsCase ? a.toLowerCase() === b.toLowerCase() : a === b;

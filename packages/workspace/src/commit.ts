@@ -1,41 +1,21 @@
 import { createHash } from "node:crypto";
-import { dirname, join } from "node:path";
-import type { Clock } from "@toolhaft/core";
+import { join } from "node:path";
 import { createId, ToolError } from "@toolhaft/core";
-import type { Access, Target } from "./access.ts";
-import { applyStep } from "./apply.ts";
+import type { Target } from "./access.ts";
 import { type Assembly, assemble } from "./assemble.ts";
+import { type CommitEnvironment, CommitRun } from "./commit-run.ts";
 import type { Draft } from "./draft.ts";
 import { fileChanges } from "./file-change.ts";
-import type { FileSystem } from "./file-system.ts";
-import { type Fresh, type FreshOptions, readFresh } from "./fresh.ts";
-import { type Pruner, recordOf } from "./history.ts";
-import { CommitFolder, type Journal, type Known } from "./journal.ts";
-import { type Held, type LockKey, type Locks, refuseAborted } from "./locks.ts";
-import { ParentWatch } from "./parents.ts";
-import { shownPath } from "./paths.ts";
-import { dropHolds } from "./recover.ts";
-import { removeIfEmpty, rollBack, sweep } from "./rollback.ts";
+import { type Fresh, readFresh } from "./fresh.ts";
+import { recordOf } from "./history.ts";
+import { CommitFolder, type Journal } from "./journal.ts";
+import { type Held, type LockKey, refuseAborted } from "./locks.ts";
+import { foldsCase, shownPath } from "./paths.ts";
+import { removeIfEmpty } from "./rollback.ts";
 import { absentAs } from "./small-file.ts";
-import { backUpAll, stageAll } from "./stage.ts";
 import { ensureStateFolder } from "./state-folder.ts";
-import { refuseRewritten } from "./state-of.ts";
 import { isAbsent, toToolError } from "./system-error.ts";
-import type { CommitRecord, Committed, Scope } from "./types.ts";
-
-/** What a commit needs of its workspace. */
-export interface CommitEnvironment {
-  readonly files: FileSystem;
-  readonly access: Access;
-  readonly locks: Locks;
-  readonly fresh: FreshOptions;
-  readonly stateDir: string;
-  readonly fsync: boolean;
-  readonly inPlace: boolean;
-  readonly pruner: Pruner;
-  readonly clock: Clock;
-  announce(record: CommitRecord): readonly string[];
-}
+import type { Committed, Scope } from "./types.ts";
 
 /** What is to be changed, made under the locks. */
 export interface Proposal<T> {
@@ -159,7 +139,7 @@ export class Committer {
     const assembly = await assemble(drafts, { ...this.#env, id, commitPath });
     const changes = await fileChanges(files, drafts);
     const journal = journalOf(assembly, request, held, { id, time: this.#env.clock.now(), fsync });
-    const run = new Run(this.#env, new CommitFolder(files, commitPath), assembly, journal, held);
+    const run = new CommitRun(this.#env, new CommitFolder(files, commitPath), assembly, journal, held);
     const warnings = await run.commit(drafts, request.scope.signal).catch((error: unknown): never => {
       // Somebody may have removed the state folder since it was made.
       if (isAbsent(error)) this.#stateReady = false;
@@ -191,7 +171,7 @@ function isSame(a: Target, b: Target): boolean {
 
 /** A file is locked by its real path, and by its inode where other names lead to it. */
 export function lockKeys({ path, shown, stat }: Target): readonly LockKey[] {
-  const keys = [{ key: keyOf(path), shown }];
+  const keys = [{ key: keyOf(foldsCase ? path.toLowerCase() : path), shown }];
   if (stat?.kind === "file" && stat.links > 1) keys.push({ key: keyOf(`inode:${stat.dev}:${stat.ino}`), shown });
   return keys;
 }
@@ -219,149 +199,4 @@ function journalOf(
     files: assembly.files,
     backupBytes: assembly.backups.reduce((sum, { before }) => sum + before.bytes, 0),
   };
-}
-
-/** One commit from its journal to its end. */
-class Run {
-  readonly #env: CommitEnvironment;
-  readonly #folder: CommitFolder;
-  readonly #assembly: Assembly;
-  readonly #journal: Journal;
-  readonly #held: Held;
-
-  constructor(env: CommitEnvironment, folder: CommitFolder, assembly: Assembly, journal: Journal, held: Held) {
-    this.#env = env;
-    this.#folder = folder;
-    this.#assembly = assembly;
-    this.#journal = journal;
-    this.#held = held;
-  }
-
-  /** @returns warnings */
-  async commit(drafts: readonly Draft[], signal: AbortSignal | undefined): Promise<string[]> {
-    const warnings = await this.#prepare(drafts, signal);
-    await this.#apply();
-    return [...warnings, ...(await this.#close(drafts))];
-  }
-
-  /** Everything up to the decision; a failure leaves nothing behind. */
-  async #prepare(drafts: readonly Draft[], signal: AbortSignal | undefined): Promise<readonly string[]> {
-    const { files, fsync } = this.#env;
-    try {
-      const parents = await ParentWatch.of(files, this.#journal.steps);
-      await this.#folder.begin(this.#journal);
-      const warnings = await stageAll(files, this.#assembly, fsync);
-      for (const { path, before, readAt } of knownOf(drafts)) await refuseRewritten(files, path, before, readAt);
-      await backUpAll(files, this.#assembly.backups, fsync);
-      if (fsync) await files.syncFolder(dirname(this.#folder.path));
-      await parents.check();
-      if (!(await this.#held.verify())) throw lostLock();
-      refuseAborted(signal);
-      if (!this.#journal.fast) await this.#folder.advance("staging", "committing", fsync);
-      return warnings;
-    } catch (error) {
-      await this.#forget();
-      throw error;
-    }
-  }
-
-  async #apply(): Promise<void> {
-    try {
-      for (const step of this.#journal.steps) await applyStep(this.#env.files, step, this.#env.fsync);
-    } catch (error) {
-      await this.#takeBack(error);
-      throw error;
-    }
-  }
-
-  async #takeBack(cause: unknown): Promise<void> {
-    const { files, fsync } = this.#env;
-    if (!this.#journal.fast) {
-      await twice(() => this.#folder.advance("committing", "rolling-back", fsync)).catch((error: unknown) => {
-        throw this.#brokenRollback(cause, [String(error)]);
-      });
-    }
-    const { failed } = await rollBack(files, this.#journal, undefined);
-    if (failed.length > 0) {
-      const lines = failed.map(({ step, error }) => {
-        const backup = "backup" in step && step.backup ? `, old content in ${step.backup}` : "";
-        return `${step.path}: ${toToolError(error, "restore it").message}${backup}`;
-      });
-      throw this.#brokenRollback(cause, lines);
-    }
-    await this.#forget();
-  }
-
-  #brokenRollback(cause: unknown, lines: readonly string[]): ToolError {
-    const first = toToolError(cause, "commit the change").message;
-    return new ToolError("internal", `the commit failed (${first}) and could not be taken back:\n${lines.join("\n")}`, {
-      hint: `the journal is kept in ${this.#folder.path}; it is taken up again when this process has ended`,
-      details: { commit: this.#journal.id, steps: this.#journal.steps.map((step) => step.path) },
-      cause,
-    });
-  }
-
-  /** Removes what a commit that did not happen has left. The first failure of all is what the caller hears of. */
-  async #forget(): Promise<void> {
-    const { files } = this.#env;
-    await twice(() => sweep(files, this.#journal)).catch(() => undefined);
-    await twice(() => this.#folder.remove()).catch(() => undefined);
-  }
-
-  /** After the decision nothing fails any more: what goes wrong is told in a note. */
-  async #close(drafts: readonly Draft[]): Promise<readonly string[]> {
-    const { files, fsync, pruner } = this.#env;
-    const notes: string[] = [];
-    const noting = async (what: string, step: () => Promise<unknown>) => {
-      await twice(step).catch((error: unknown) =>
-        notes.push(`${what}: ${toToolError(error, "finish the commit").message}`),
-      );
-    };
-    for (const draft of drafts) {
-      if (draft.kind !== "write" || draft.body.kind !== "staged") continue;
-      const { source } = draft.body;
-      await noting("a staged file could not be removed", () => source.discard());
-    }
-    await noting("a backup could not be removed", () => dropHolds(files, this.#journal));
-    const from = this.#journal.fast ? "staging" : "committing";
-    try {
-      await twice(() => this.#folder.advance(from, "done", fsync));
-      await noting("old commits could not be removed", async () => {
-        await pruner.add(this.#journal);
-        await pruner.prune();
-      });
-    } catch (error) {
-      notes.push(`this commit cannot be undone: ${toToolError(error, "close its journal").message}`);
-      await noting("its journal could not be removed", () => this.#folder.remove());
-    }
-    return notes;
-  }
-}
-
-function knownOf(drafts: readonly Draft[]): readonly { path: string; before: Known; readAt: number }[] {
-  return drafts.flatMap((draft) => {
-    if (draft.kind === "write" || draft.kind === "delete") {
-      return draft.before ? [{ path: draft.at.target.path, before: draft.before, readAt: draft.at.readAt }] : [];
-    }
-    if (draft.kind !== "move") return [];
-    const { from, to, before, over } = draft;
-    return [
-      { path: from.target.path, before, readAt: from.readAt },
-      ...(over ? [{ path: to.target.path, before: over, readAt: to.readAt }] : []),
-    ];
-  });
-}
-
-function lostLock(): ToolError {
-  return new ToolError(
-    "conflict",
-    "the lock was broken by another process, which took this one for dead; nothing was written",
-    {
-      hint: "repeat the call",
-    },
-  );
-}
-
-async function twice<T>(step: () => Promise<T>): Promise<T> {
-  return step().catch(step);
 }

@@ -59,7 +59,8 @@ export async function draftChanges(changes: readonly Change[], options: DraftOpt
     if (!fresh) {
       throw new ToolError("internal", `the plan changes ${path}, which is not among the paths of the call`);
     }
-    if (named.has(fresh)) {
+    const twin = [...named].some(([other, of]) => other === fresh || (of !== change && isOneInode(other, fresh)));
+    if (twin) {
       throw new ToolError("invalid_input", `two changes of one call name ${fresh.target.shown}`, {
         hint: "make it one change",
       });
@@ -234,9 +235,12 @@ function refuseLarge(at: Fresh, bytes: Uint8Array, { maxFileBytes }: DraftOption
 }
 
 /** One inode under two names of one spelling: they differ in case on a file system that does not. */
-function isSameFile(from: Fresh, to: Fresh): boolean {
-  if (!from.stat || !to.stat || from.stat.ino !== to.stat.ino || from.stat.dev !== to.stat.dev) return false;
-  return from.target.path.toLowerCase() === to.target.path.toLowerCase();
+export function isSameFile(from: Fresh, to: Fresh): boolean {
+  return isOneInode(from, to) && from.target.path.toLowerCase() === to.target.path.toLowerCase();
+}
+
+function isOneInode({ stat: a }: Fresh, { stat: b }: Fresh): boolean {
+  return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;
 }
 
 /** Files inside a moved folder are changed by their old path; nothing can be changed inside a deleted or a new one. */

@@ -68,7 +68,7 @@ export async function realPath(files: FileSystem, path: string): Promise<RealPat
     try {
       const real = await files.realpath(at);
       if (missing.length > 0) return { path: await belowFolder(files, real, missing, path), stat: undefined };
-      return { path: real, stat: await files.stat(real) };
+      return { path: await spelled(files, real, at), stat: await files.stat(real) };
     } catch (error) {
       if (systemCode(error) === "ELOOP")
         throw new ToolError("denied", `the links of ${path} lead in a circle`, { cause: error });
@@ -78,6 +78,16 @@ export async function realPath(files: FileSystem, path: string): Promise<RealPat
     missing.unshift(basename(at));
     if (dirname(at) === at) throw new ToolError("not_found", `${path} has no existing ancestor`);
   }
+}
+
+/** File systems of these platforms take names that differ in case for one. */
+export const foldsCase = process.platform === "win32" || process.platform === "darwin";
+
+/** Where case is folded a file keeps the spelling it was asked for by, so that a move can change it. */
+async function spelled(files: FileSystem, real: string, given: string): Promise<string> {
+  const name = basename(given);
+  if (!foldsCase || basename(real) === name || basename(real).toLowerCase() !== name.toLowerCase()) return real;
+  return (await files.lstat(given)).kind === "link" ? real : join(dirname(real), name);
 }
 
 async function refuseDangling(files: FileSystem, at: string, path: string): Promise<void> {

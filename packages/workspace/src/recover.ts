@@ -1,4 +1,5 @@
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { copyFile } from "./copy-file.ts";
 import type { FileSystem } from "./file-system.ts";
 import { finish } from "./finish.ts";
@@ -41,7 +42,7 @@ export class Recoverer {
   }
 
   /** Everything that dead processes left of the commits in one state folder. */
-  async recoverAll(stateDir: string, createToken: () => Promise<Token>): Promise<readonly Recovery[]> {
+  async recoverAll(stateDir: string, waitMs: number, createToken: () => Promise<Token>): Promise<readonly Recovery[]> {
     const { files, folder, own } = this.#options;
     const commits = join(stateDir, "commits");
     // Commits first: whose folder is there had its locks before.
@@ -68,12 +69,19 @@ export class Recoverer {
     const token = await createToken();
     try {
       const recoveries: Recovery[] = [];
+      const end = performance.now() + waitMs;
       for (const [name, holder] of dead) {
-        const done = await this.#claimed(folder, token, name, async () => {
+        const repair = async () => {
           const recovery = holder ? await this.#recoverCommit(holder.journal) : undefined;
           await this.#breakAll(folder, name);
           return recovery ? [recovery] : [];
-        });
+        };
+        let done = await this.#claimed(folder, token, name, repair);
+        // Another process is at it: nothing may be written before it is through.
+        while (!done && performance.now() < end) {
+          await sleep(10);
+          done = await this.#claimed(folder, token, name, repair);
+        }
         recoveries.push(...(done ?? []));
       }
       for (const path of open) await this.#dropOrphan(path);

@@ -1,7 +1,7 @@
 import { ToolError } from "@toolhaft/core";
 import type { CommitRequest, Proposal } from "./commit.ts";
 import type { Body, Draft, NewBody } from "./draft.ts";
-import { existsError, refuseReadOnly } from "./draft.ts";
+import { existsError, isSameFile, refuseReadOnly } from "./draft.ts";
 import type { FileSystem } from "./file-system.ts";
 import type { Fresh } from "./fresh.ts";
 import { undoneIds } from "./history.ts";
@@ -99,7 +99,7 @@ async function reverse(
   if (file.kind === "create")
     return [{ kind: "delete", at: at(path), before: await unchanged(at(path), after?.version) }];
   if (file.kind === "move" && from !== undefined) {
-    const old = absent(at(from));
+    const old = isSameFile(at(path), at(from)) ? at(from) : absent(at(from));
     const known = await unchanged(at(path), after?.version);
     if (!over && !backup)
       return [{ kind: "move", from: at(path), to: old, before: known, over: null, edited: undefined }];

@@ -66,6 +66,7 @@ class FolderWorkspace implements Workspace {
   readonly #root: string;
   readonly #stateDir: string;
   readonly #maxFileBytes: number;
+  readonly #lockTimeoutMs: number;
   readonly #listeners = new Set<(commit: CommitRecord) => void>();
   readonly #running = new Set<Promise<unknown>>();
   /** Recoveries that no reply has told of yet. */
@@ -80,6 +81,7 @@ class FolderWorkspace implements Workspace {
     this.#root = resolve(options.root);
     this.#stateDir = resolve(options.stateDir ?? join(this.#root, ".toolhaft", "workspace"));
     this.#maxFileBytes = options.maxFileBytes ?? 64 * MIB;
+    this.#lockTimeoutMs = options.lockTimeoutMs ?? 10_000;
     this.#staged = new StagedFiles(this.#files);
     this.#access = createAccess({
       files: this.#files,
@@ -256,7 +258,7 @@ class FolderWorkspace implements Workspace {
     const recoverer = new Recoverer({ files, own, folder });
     const locks = new Locks({
       folder,
-      timeoutMs: this.#options.lockTimeoutMs ?? 10_000,
+      timeoutMs: this.#lockTimeoutMs,
       settle: async (dead, token) => {
         const recoveries = await recoverer.settle(dead, token);
         this.#untold.push(...(recoveries ?? []));
@@ -295,7 +297,7 @@ class FolderWorkspace implements Workspace {
 
   async #recover(): Promise<readonly Recovery[]> {
     const { recoverer, folder } = await this.#open();
-    const recoveries = await recoverer.recoverAll(this.#stateDir, () =>
+    const recoveries = await recoverer.recoverAll(this.#stateDir, this.#lockTimeoutMs, () =>
       folder.createToken(join(this.#commits, "recovering")),
     );
     this.#untold.push(...recoveries);

@@ -2,7 +2,7 @@ import { runs } from "@toolhaft/testing";
 import { describe, expect, it } from "vitest";
 import { createWorkspace } from "../src/index.ts";
 import { run, scenarios } from "./fixtures/scenarios.mjs";
-import { expectNothingLeft, type KillOrder, newPlace, recoverHere, runChild, treeOf } from "./kills.ts";
+import { callsOf, expectNothingLeft, type KillOrder, newPlace, recoverHere, runChild, treeOf } from "./kills.ts";
 
 /** Enough for every call of every scenario, and then some; `npm test` takes a twentieth, evenly spread. */
 const FULL = 760;
@@ -13,10 +13,8 @@ async function allOrders(): Promise<KillOrder[]> {
   const orders: KillOrder[] = [];
   for (const fsync of [false, true]) {
     for (const scenario of Object.keys(scenarios)) {
-      await using place = await newPlace();
-      const report = await runChild(place, { scenario, killAt: 0, fsync });
-      expect(report?.outcome).toBe("done");
-      for (let killAt = 1; killAt <= (report?.calls ?? 0); killAt++) orders.push({ scenario, killAt, fsync });
+      const { length } = await callsOf(scenario, fsync);
+      for (let killAt = 1; killAt <= length; killAt++) orders.push({ scenario, killAt, fsync });
     }
   }
   return orders;

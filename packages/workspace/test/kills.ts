@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { snapshotOf } from "@toolhaft/testing";
 import { expect } from "vitest";
-import { createWorkspace, type Recovery } from "../src/index.ts";
-import { setUp } from "./fixtures/scenarios.mjs";
+import { createWorkspace, nodeFileSystem, type Recovery } from "../src/index.ts";
+import { countingFileSystem } from "./fixtures/counting-file-system.mjs";
+import { run, setUp } from "./fixtures/scenarios.mjs";
 
 const program = fileURLToPath(new URL("./fixtures/killed.mjs", import.meta.url));
 
@@ -54,6 +55,26 @@ export async function runChild(
   });
   if (signal === "SIGKILL") return undefined;
   return JSON.parse(output);
+}
+
+export interface Call {
+  readonly name: string;
+  readonly args: readonly unknown[];
+}
+
+/** The file-system calls of a scenario, made in this process: a child makes the same ones. */
+export async function callsOf(scenario: string, fsync: boolean, failAt = 0): Promise<readonly Call[]> {
+  await using place = await newPlace();
+  const calls: Call[] = [];
+  const fileSystem = countingFileSystem(nodeFileSystem, (call, name, args) => {
+    calls.push({ name, args });
+    if (call === failAt) throw Object.assign(new Error("EIO: injected"), { code: "EIO" });
+  });
+  await using workspace = createWorkspace({ ...place, fsync, fileSystem });
+  await run(workspace, place.root, scenario).catch((error: unknown) => {
+    if (failAt === 0) throw error;
+  });
+  return [...calls];
 }
 
 /** What a tree is: names, modes, contents, and how many names each inode has. */

@@ -8,23 +8,22 @@ import { createWorkspace } from "../src/index.ts";
 import { arena } from "./arena.ts";
 import { change, create, expectError, replaceLine } from "./edits.ts";
 import { run } from "./fixtures/scenarios.mjs";
-import { expectNothingLeft, type KillOrder, newPlace, type Place, recoverHere, runChild, treeOf } from "./kills.ts";
+import { callsOf, expectNothingLeft, newPlace, type Place, recoverHere, runChild, treeOf } from "./kills.ts";
 
-/** The call at which the decision of a commit has just been made, found by trying. */
-async function killedInState(
-  state: string,
-  scenario: string,
-  order: Partial<KillOrder> = {},
-): Promise<Place & AsyncDisposable> {
-  for (let killAt = 20; ; killAt += 3) {
-    const place = await newPlace();
-    const report = await runChild(place, { scenario, fsync: false, killAt, ...order });
-    if (report) throw new Error(`no kill leaves ${scenario} in ${state}`);
-    const commits = join(place.root, ".toolhaft/workspace/commits");
-    const [id] = existsSync(commits) ? readdirSync(commits) : [];
-    if (id !== undefined && existsSync(join(commits, id, `${state}.json`))) return place;
-    await place[Symbol.asyncDispose]();
-  }
+/** A place whose commit was killed right after its journal came into a state. */
+async function killedInState(state: "staging" | "committing", scenario: string): Promise<Place & AsyncDisposable> {
+  const calls = await callsOf(scenario, false);
+  // The first new body is staged under a temporary name; the decision is a rename.
+  const reached = calls.findIndex(({ name, args }) =>
+    state === "staging"
+      ? name === "open" && String(args[0]).includes("/.toolhaft-")
+      : name === "rename" && String(args[1]).endsWith("committing.json"),
+  );
+  const place = await newPlace();
+  expect(await runChild(place, { scenario, fsync: false, killAt: reached + 2 })).toBeUndefined();
+  const commits = join(place.root, ".toolhaft/workspace/commits");
+  expect(readdirSync(join(commits, readdirSync(commits)[0] ?? ""))).toContain(`${state}.json`);
+  return place;
 }
 
 describe("a second process that meets a dead lock", () => {
@@ -35,12 +34,12 @@ describe("a second process that meets a dead lock", () => {
     await change(workspace, [create("warm.txt", "x\n")], scope);
     await using killed = await killedInState("committing", "five");
     // The same crash under the eyes of a workspace that is open already.
-    let met = false;
-    for (let killAt = 20; !met; killAt += 5) {
-      const report = await runChild(place, { scenario: "three", fsync: false, killAt });
-      if (report) throw new Error("no kill leaves a lock");
-      met = readdirSync(place.lockDir).some((name) => name.endsWith(".lock"));
-    }
+    const calls = await callsOf("three", false);
+    const decided = calls.findIndex(
+      ({ name, args }) => name === "rename" && String(args[1]).endsWith("committing.json"),
+    );
+    expect(await runChild(place, { scenario: "three", fsync: false, killAt: decided + 4 })).toBeUndefined();
+    expect(readdirSync(place.lockDir).some((name) => name.endsWith(".lock"))).toBe(true);
     const { notes } = await replaceLine(workspace, "a.txt", 1, ["mine"], scope);
     expect(notes.join()).toMatch(/commit \w+ of a process that died was (finished|taken back)/);
     expect(readFileSync(join(place.root, "a.txt"), "utf8").split("\n")[0]).toBe("mine");
@@ -155,19 +154,12 @@ describe("recovery", () => {
   it("finds a whole tree again after a kill at any call of the rollback", { timeout: 1_200_000 }, async () => {
     const old = await treeBefore();
     // The last delete fails, when everything before it is done.
-    await using probe = await newPlace();
-    const total = await runChild(probe, { scenario: "three", fsync: false, killAt: 0 });
-    let failAt = 0;
-    let calls = 0;
-    for (let at = total?.calls ?? 0; at > 0 && failAt === 0; at--) {
-      await using place = await newPlace();
-      const report = await runChild(place, { scenario: "three", fsync: false, killAt: 0, failAt: at });
-      if (report?.outcome === "failed unavailable" && report.calls > at + 20) {
-        failAt = at;
-        calls = report.calls;
-      }
-    }
-    expect(failAt).toBeGreaterThan(0);
+    const failAt =
+      (await callsOf("three", false)).findIndex(
+        ({ name, args }) => name === "unlink" && String(args[0]).endsWith("/f.txt"),
+      ) + 1;
+    const { length: calls } = await callsOf("three", false, failAt);
+    expect(calls).toBeGreaterThan(failAt + 20);
     for (const killAt of sample(failAt + 1, calls, runs(120))) {
       await using place = await newPlace();
       expect(await runChild(place, { scenario: "three", fsync: false, failAt, killAt })).toBeUndefined();
@@ -185,8 +177,7 @@ describe("recovery", () => {
       ["staging", 40],
     ] as const) {
       await using probe = await killedInState(state, "five");
-      const whole = await runChild(probe, { scenario: "recover", fsync: false, killAt: 0 });
-      const calls = whole?.calls ?? 0;
+      const calls = (await runChild(probe, { scenario: "recover", fsync: false, killAt: 0 }))?.calls ?? 0;
       expect(calls).toBeGreaterThan(20);
       for (const killAt of sample(1, calls, runs(share))) {
         await using place = await killedInState(state, "five");

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { snapshotOf } from "@toolhaft/testing";
 import { describe, expect, it } from "vitest";
-import { createWorkspace, nodeFileSystem } from "../src/index.ts";
+import { createWorkspace, nodeFileSystem, type OpenMode } from "../src/index.ts";
 import { arena } from "./arena.ts";
 import { change, create, expectError, replaceLine } from "./edits.ts";
 import { countingFileSystem } from "./fixtures/counting-file-system.mjs";
@@ -124,7 +124,7 @@ describe("abort", () => {
         expect(treeOf(place.root)).toBe(outcome === "done" ? next : old);
         expectNothingLeft(place);
         seen.add(outcome);
-        last = fileSystem.calls;
+        if (outcome === "done") last = fileSystem.calls;
       }
       expect([...seen].sort()).toEqual(["cancelled", "done"]);
     },
@@ -185,7 +185,6 @@ describe("what a reader sees", () => {
   it("of a file written in place is whole, because reads of such files wait for its lock", async () => {
     const size = 700_000;
     await using place = await arena({ big: "a".repeat(size) }, { writeMode: "in-place", lockTimeoutMs: 60_000 });
-    const reader = place.again();
     let writing = true;
     const write = async () => {
       for (const letter of ["b", "c", "d", "e", "f"])
@@ -194,7 +193,7 @@ describe("what a reader sees", () => {
     };
     const read = async () => {
       while (writing) {
-        const { bytes } = await reader.read("big", place.scope);
+        const { bytes } = await place.workspace.read("big", place.scope);
         expect(bytes.length).toBe(size);
         expect(bytes[0]).toBe(bytes[size - 1]);
       }
@@ -425,6 +424,8 @@ it("a file system that knows no case renames one file to its other spelling", as
       await nodeFileSystem.realpath(real(path));
       return path;
     },
+    open: (path: string, how: OpenMode, mode?: number) =>
+      nodeFileSystem.open(how === "read" ? real(path) : path, how, mode),
     stat: (path: string) => nodeFileSystem.stat(real(path)),
     lstat: (path: string) => nodeFileSystem.lstat(real(path)),
   };

@@ -1,0 +1,109 @@
+import { join } from "node:path";
+import { long, runs } from "@toolhaft/testing";
+import { describe, expect, it } from "vitest";
+import { createMemory } from "../src/index.ts";
+import { holdLock, startFixture, tamper } from "./processes.ts";
+import { caller, closeAfterTest, dataOf, setting, temporaryFolder } from "./setting.ts";
+
+describe("many processes on one file", () => {
+  it(`many-2: 8 processes × ${long ? 150 : 30} writes with recalls between: all there, none twice, no lock error`, {
+    timeout: 300_000,
+  }, async () => {
+    const path = join(temporaryFolder(), "memory.db");
+    const each = long ? 150 : 30;
+    const children = Array.from({ length: 8 }, (_, i) => startFixture("worker.mjs", [path, `p${i}`, String(each)]));
+    for (const child of children) expect(await child.ended, child.stderr()).toBe(0);
+    const ids = children.flatMap(({ lines }) => lines.map((line) => line.split(" ")[1]));
+    expect(new Set(ids).size).toBe(8 * each);
+    const family = closeAfterTest(createMemory({ path }));
+    expect(await family.check()).toEqual({ ok: true, problems: [], memories: 8 * each, live: 8 * each });
+  });
+
+  it("the same facts written by 8 processes at once are one row and one id each", { timeout: 300_000 }, async () => {
+    const path = join(temporaryFolder(), "memory.db");
+    const children = Array.from({ length: 8 }, (_, i) => startFixture("worker.mjs", [path, `p${i}`, "10", "same"]));
+    for (const child of children) expect(await child.ended, child.stderr()).toBe(0);
+    const lines = children.flatMap((child) => child.lines);
+    expect(new Set(lines.map((line) => line.split(" ")[1])).size).toBe(10);
+    expect(lines.filter((line) => line.endsWith("stored"))).toHaveLength(10);
+  });
+
+  it(`killed ${runs(200)} times while it writes, updates and forgets: every acknowledged change is there, check is clean`, {
+    timeout: 600_000,
+  }, async () => {
+    const path = join(temporaryFolder(), "memory.db");
+    for (let round = 0; round < runs(200); round++) {
+      const child = startFixture("worker.mjs", [path, `r${round}`, "100000", "mixed"]);
+      await child.hasLines(1 + ((round * 7) % 23));
+      child.process.kill("SIGKILL");
+      expect(await child.ended).toBe("SIGKILL");
+      const family = createMemory({ path });
+      const call = caller(family, temporaryFolder());
+      expect(await family.check()).toMatchObject({ ok: true, problems: [] });
+      for (const [kind, id] of child.lines.map((line) => line.split(" "))) {
+        const { memory } = dataOf(await call("memory_get", { id })) as { memory: { state: string; version: number } };
+        if (kind === "update") expect(memory.version).toBeGreaterThanOrEqual(2);
+        if (kind === "forget") expect(memory.state).toBe("forgotten");
+      }
+      await family.close();
+    }
+  });
+
+  it("many-3: writers go on while the index is made anew", { timeout: 300_000 }, async () => {
+    const path = join(temporaryFolder(), "memory.db");
+    const family = closeAfterTest(createMemory({ path, limits: { memories: 100_000 } }));
+    const rows = long ? 20_000 : 2_000;
+    const lines = [`{"format":"toolhaft-memory","version":1}\n`];
+    const { exported } = await oneExported();
+    for (let i = 0; i < rows; i++)
+      lines.push(`${JSON.stringify({ ...exported, id: `mem_${String(i).padStart(26, "0")}`, title: `row ${i}` })}\n`);
+    expect((await family.import(lines as unknown as AsyncIterable<string>)).imported).toBe(rows);
+    const children = Array.from({ length: 4 }, (_, i) => startFixture("worker.mjs", [path, `p${i}`, "15"]));
+    await Promise.all(children.map((child) => child.hasLines(1)));
+    const report = await family.repair();
+    for (const child of children) expect(await child.ended, child.stderr()).toBe(0);
+    expect(report.problems).toEqual([]);
+    expect(await family.check()).toMatchObject({ ok: true, live: rows + 60 });
+  });
+
+  it("waits for a lock without blocking the event loop", { timeout: 120_000 }, async () => {
+    const { W, path } = setting();
+    await W("first", "one");
+    const release = await holdLock(path);
+    let turns = 0;
+    const ticking = setInterval(() => turns++, 1);
+    const writing = W("second", "two");
+    while (turns < 50) await new Promise((resolve) => setTimeout(resolve, 5));
+    await release();
+    await writing;
+    clearInterval(ticking);
+    expect(turns).toBeGreaterThanOrEqual(50);
+  });
+
+  it("a locked store does not fail a read", async () => {
+    const { W, R, path } = setting();
+    await W("a", "zebra");
+    const release = await holdLock(path);
+    expect(await R("zebra")).toEqual(["a"]);
+    await release();
+  });
+
+  it("a damaged index is made anew by the write that meets it, and check had said so", async () => {
+    const { W, R, path } = setting();
+    for (let i = 0; i < 20; i++) await W(`t${i}`, `zebra number ${i}`);
+    await tamper(path, "DELETE FROM memory_fts_data WHERE id > 10");
+    const family = closeAfterTest(createMemory({ path }));
+    expect((await family.check()).ok).toBe(false);
+    await W("after", "a write upon the damage, with zebra");
+    expect(await R("zebra", { limit: 50 })).toHaveLength(21);
+    expect(await family.check()).toMatchObject({ ok: true, live: 21 });
+  });
+});
+
+async function oneExported() {
+  const { W, family } = setting({ path: join(temporaryFolder(), "memory.db") });
+  await W("row", "words of a row");
+  const lines: string[] = [];
+  for await (const line of family.export()) lines.push(line);
+  return { exported: JSON.parse(lines[1] ?? "{}") as Record<string, unknown> };
+}
