@@ -39,6 +39,10 @@ interface Tally {
   unchanged: number;
   mapped: number;
   wrong: number;
+  /** Mapped to another line than a diff of each single change says, where that diff had to choose among equal lines. */
+  unclear: number;
+  /** Taken out in between and there again: one place, the same text. */
+  restored: number;
   accepted: Record<number, number>;
   lines: number;
 }
@@ -51,9 +55,9 @@ export default defineBench(async (bench) => {
   if (files.length === 0) return bench.skip("replay", "the history of this clone holds no file with two versions");
   const { h32 } = await xxhash();
   const rows: (string | number)[][] = [];
-  const all: Tally = { unchanged: 0, mapped: 0, wrong: 0, accepted: {}, lines: 0 };
+  const all: Tally = { unchanged: 0, mapped: 0, wrong: 0, unclear: 0, restored: 0, accepted: {}, lines: 0 };
   for (const distance of [1, 5, 20]) {
-    const tally: Tally = { unchanged: 0, mapped: 0, wrong: 0, accepted: {}, lines: 0 };
+    const tally: Tally = { unchanged: 0, mapped: 0, wrong: 0, unclear: 0, restored: 0, accepted: {}, lines: 0 };
     for (const versions of files) {
       for (let k = 0; k + distance < versions.length; k++) replay(versions.slice(k, k + distance + 1), tally, h32);
     }
@@ -63,6 +67,8 @@ export default defineBench(async (bench) => {
       tally.unchanged,
       share(tally.mapped, tally.unchanged),
       tally.wrong,
+      tally.unclear,
+      tally.restored,
       ...CODES.map((codes) => tally.accepted[codes] ?? 0),
     ]);
     all.unchanged += tally.unchanged;
@@ -78,6 +84,8 @@ export default defineBench(async (bench) => {
       "unchanged",
       "of these remapped",
       "edits on another line",
+      "the same, where single diffs had to guess",
+      "lines removed and put back",
       ...CODES.map((codes) => `accepted wrongly by ${codes} codes alone`),
     ],
     rows,
@@ -122,7 +130,11 @@ function replay(versions: readonly string[], tally: Tally, hash: (text: string) 
     const mapped = map.map(index + 1);
     if (truth !== undefined) tally.unchanged++;
     if (truth !== undefined && mapped !== undefined) tally.mapped++;
-    if (mapped !== undefined && truth !== undefined && mapped !== truth && now[mapped - 1] !== text) tally.wrong++;
+    if (mapped !== undefined && truth !== undefined && mapped !== truth) {
+      if (isCertain(models, index + 1)) tally.wrong++;
+      else tally.unclear++;
+    }
+    if (mapped !== undefined && truth === undefined) tally.restored++;
     const there = now[index];
     if (there === undefined || truth === index + 1) return;
     for (const codes of CODES) {
@@ -130,6 +142,16 @@ function replay(versions: readonly string[], tally: Tally, hash: (text: string) 
         tally.accepted[codes] = (tally.accepted[codes] ?? 0) + 1;
     }
   });
+}
+
+/** Whether every single change leaves no choice of where the line went. */
+function isCertain(models: readonly TextModel[], line: number): boolean {
+  let at: number | undefined = line;
+  for (let step = 1; step < models.length && at !== undefined; step++) {
+    const [before, after] = [models[step - 1], models[step]];
+    at = before && after ? compareLines(before, after).map(at) : undefined;
+  }
+  return at !== undefined;
 }
 
 /** Where each line of the first text is in the last, following every single change in between; `undefined` if gone. */
