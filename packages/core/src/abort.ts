@@ -33,11 +33,20 @@ export function stopped(signal: AbortSignal, thrown: unknown): ToolFailure {
 }
 
 /** The tool did not settle within the grace time. */
-export class StillRunning extends Error {
+class StillRunning extends Error {
   readonly failure: ToolFailure;
   constructor(failure: ToolFailure) {
     super(failure.message);
     this.failure = failure;
+  }
+}
+
+/** Thrown values may be anything, proxies that refuse to be looked at included. */
+export function isStillRunning(thrown: unknown): thrown is StillRunning {
+  try {
+    return thrown instanceof StillRunning;
+  } catch {
+    return false;
   }
 }
 

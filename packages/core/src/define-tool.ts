@@ -5,12 +5,15 @@ import { completeContext } from "./create-context.ts";
 import { ToolError, type ToolFailure } from "./errors.ts";
 import { internalFailure } from "./failure.ts";
 import { type Binding, type Internals, internalsKey, type ToolCore } from "./internals.ts";
-import { asynchronous, compileParse, gather, isPromise } from "./parse.ts";
+import { asynchronous, compileParse, gather, ignore, isPromise } from "./parse.ts";
+import { type Profile, toJsonSchema, withNulls } from "./profiles.ts";
 import type { SchemaFault } from "./schema/base-form.ts";
 import { convert } from "./schema/convert.ts";
+import { explain } from "./schema/explain.ts";
 import { showIssue } from "./schema/issue.ts";
 import { deepFreeze, type JsonSchema, showPath } from "./schema/json-schema.ts";
 import { findNonJson } from "./schema/json-value.ts";
+import { findHiddenTypes } from "./schema/probe.ts";
 import { defaultMaxSchemaTokens, schemaTokens } from "./schema/tokens.ts";
 import { addIssue, compileKeyCheck } from "./schema/unknown-keys.ts";
 import type { AnyTool, InferInput, InferOutput, Tool, ToolDefinition, ToolSchema } from "./tool.ts";
@@ -55,12 +58,7 @@ export function defineTool<I extends ToolSchema, O extends ToolSchema>(
     middleware: [],
     toolName: undefined,
   });
-  const wrong = (plain.examples ?? []).flatMap((example): SchemaFault[] => {
-    const parsed = tool.parse(example.input);
-    return parsed.ok
-      ? []
-      : [{ path: `examples "${example.title}"`, problem: `does not parse: ${parsed.error.message}` }];
-  });
+  const wrong = checkExamples(tool, input);
   if (wrong.length > 0) throw new TypeError(faultText(plain.name, wrong));
   return tool as Tool<InferInput<I>, InferOutput<O>, InferOutput<I>>;
 }
@@ -113,12 +111,62 @@ export function bindTool(core: ToolCore, parse: AnyTool["parse"], binding: Bindi
 
 function schemaOf(schema: ToolSchema, side: "input" | "output", faults: SchemaFault[]): JsonSchema | undefined {
   const form = convert(schema, side);
-  const where = `${side}Schema`;
   const found = [...form.faults];
-  if (form.faults.length === 0) found.push(...checkSchema(form.schema, side));
+  if (found.length === 0) found.push(...checkSchema(form.schema, side));
+  if (found.length === 0)
+    found.push(...(side === "output" ? checkTakesWhatItGives(schema, form.schema) : hiddenTypes(schema, form.schema)));
+  const where = `${side}Schema`;
   for (const { path, problem } of found)
     faults.push({ path: path === "" ? where : `${where} ${showPath(path)}`, problem });
   return found.length === 0 ? deepFreeze(form.schema) : undefined;
+}
+
+/** zod told what it hides while it was converted; other libraries are tried. */
+function hiddenTypes(schema: ToolSchema, base: JsonSchema): SchemaFault[] {
+  return schema["~standard"].vendor === "zod" ? [] : findHiddenTypes(schema, base);
+}
+
+/** `execute` gives the final form, which is checked by the same schema: one that changes values cannot check them. */
+function checkTakesWhatItGives(schema: ToolSchema, output: JsonSchema): SchemaFault[] {
+  const taken = convert(schema, "input").schema;
+  if (JSON.stringify(taken) === JSON.stringify(output)) return [];
+  return [
+    {
+      path: "",
+      problem:
+        "it changes what it checks (a transform, codec or default); describe the final form, and make it in `execute`",
+    },
+  ];
+}
+
+/** Each example is valid under every profile that can say the tool. */
+function checkExamples(tool: AnyTool, input: JsonSchema): SchemaFault[] {
+  const faults: SchemaFault[] = [];
+  for (const example of tool.examples) {
+    const path = `examples "${example.title}"`;
+    const parsed = tool.parse(example.input);
+    if (!parsed.ok) faults.push({ path, problem: `does not parse: ${parsed.error.message}` });
+    else if (parsed.repaired.length > 0)
+      faults.push({ path, problem: `is only understood after a repair of ${parsed.repaired.join(", ")}` });
+    else {
+      for (const profile of ["openai-strict", "anthropic-strict", "gemini"] as const) {
+        const schema = schemaOrNone(tool, profile);
+        const shown = profile === "openai-strict" ? withNulls(input, example.input) : example.input;
+        const [issue] = schema === undefined ? [] : explain(schema, shown);
+        if (issue !== undefined) faults.push({ path, problem: `is not valid under ${profile}: ${showIssue(issue)}` });
+      }
+    }
+  }
+  return faults;
+}
+
+function schemaOrNone(tool: AnyTool, profile: Profile): JsonSchema | undefined {
+  try {
+    return toJsonSchema(tool, profile);
+  } catch (error) {
+    if (error instanceof ToolError && error.code === "unsupported") return undefined;
+    throw error;
+  }
 }
 
 function faultText(name: string, faults: readonly SchemaFault[]): string {
@@ -139,7 +187,10 @@ function compileOutputCheck(
     try {
       const result: StandardSchemaV1.Result<unknown> | Promise<StandardSchemaV1.Result<unknown>> =
         schema["~standard"].validate(data);
-      if (isPromise(result)) return { code: "internal", message: asynchronous(name).message, retryable: false };
+      if (isPromise(result)) {
+        ignore(result);
+        return { code: "internal", message: asynchronous(name).message, retryable: false };
+      }
       const fault = findNonJson(data);
       const found =
         fault === undefined

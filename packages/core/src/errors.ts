@@ -67,8 +67,8 @@ export class ToolError extends Error {
 
 /** Whether a thrown value is a {@link ToolError}, also one of another copy of this package. */
 export function isToolError(thrown: unknown): thrown is ToolError {
-  if (thrown instanceof ToolError) return true;
   try {
+    if (thrown instanceof ToolError) return true;
     return (
       thrown instanceof Error &&
       thrown.name === "ToolError" &&

@@ -5,6 +5,7 @@ import { explain } from "./schema/explain.ts";
 import { type Issue, type Path, showIssue, showIssuePath } from "./schema/issue.ts";
 import type { JsonSchema } from "./schema/json-schema.ts";
 import { cutJsonEnd, maxJsonText, readJson } from "./schema/json-text.ts";
+import { findNonJson } from "./schema/json-value.ts";
 import { repairInput } from "./schema/repair.ts";
 import { addIssue, compileKeyCheck, type IssueList } from "./schema/unknown-keys.ts";
 import type { ToolSchema } from "./tool.ts";
@@ -20,14 +21,15 @@ export function compileParse<P>(
   tool: string,
   schema: ToolSchema<unknown, P>,
   base: JsonSchema,
+  options: { anyKey?: boolean } = {},
 ): (raw: unknown) => Parsed<P> {
   const { validate } = schema["~standard"];
-  const checkKeys = compileKeyCheck(base);
+  const checkKeys = options.anyKey ? undefined : compileKeyCheck(base);
 
   const check = (value: unknown, repaired: readonly string[]): Accepted<P> | Refused => {
     const found = checkKeys?.(value, rootPath, undefined);
     const result = validate(value);
-    if (!("value" in result) && isPromise(result)) throw asynchronous(tool);
+    if (!("value" in result) && isPromise(result)) throw unanswered(tool, value, result);
     if (result.issues === undefined && found === undefined) return { ok: true, input: result.value, repaired };
     return { ok: false, found, library: result.issues ?? [] };
   };
@@ -62,6 +64,22 @@ export function compileParse<P>(
       return refuse([{ path: rootPath, message: "the input cannot be read as JSON" }], 1);
     }
   };
+}
+
+/** zod tries again asynchronously when reading the value throws: then it is the value that is at fault. */
+function unanswered(tool: string, value: unknown, promise: Promise<unknown>): Error {
+  ignore(promise);
+  try {
+    findNonJson(value);
+  } catch {
+    return new TypeError("the value cannot be read");
+  }
+  return asynchronous(tool);
+}
+
+/** A promise that nobody waits for must not end the process when it rejects. */
+export function ignore(promise: Promise<unknown>): void {
+  promise.then(undefined, () => undefined);
 }
 
 export function asynchronous(tool: string): ToolError {

@@ -111,6 +111,23 @@ function withoutNulls(schema: JsonSchema, value: unknown): unknown {
   return kept;
 }
 
+/** The inverse of {@link fromProfile} for `openai-strict`: what is left out is null. */
+export function withNulls(schema: JsonSchema, value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const branch = chooseBranch(schema, value);
+  if (branch === undefined) return value;
+  if (Array.isArray(value)) {
+    const { items } = branch;
+    return isSchema(items) ? value.map((item: unknown) => withNulls(items, item)) : value;
+  }
+  const given: Readonly<Record<string, unknown>> = { ...value };
+  const filled = Object.entries(propertiesOf(branch)).map(([name, property]) => [
+    name,
+    Object.hasOwn(given, name) ? withNulls(property, given[name]) : null,
+  ]);
+  return { ...given, ...Object.fromEntries(filled) };
+}
+
 /** What a profile refuses, tool by tool, and what all of them together are too much for. */
 export function profileReport(tools: Iterable<AnyTool>, profile: Profile): { tool: string; problem: string }[] {
   const rows: { tool: string; problem: string }[] = [];

@@ -25,7 +25,10 @@ export function throttleProgress(send: (update: ProgressUpdate) => void, clock: 
   let sentReal: number | undefined;
   let highest = Number.NEGATIVE_INFINITY;
 
+  // The timer keeps real time, the interval is the clock's: a clock that runs ahead of it is obeyed at once.
+  const isDue = (): boolean => sentAt === undefined || clock.now() - sentAt >= intervalMs;
   const flush = (): void => {
+    clearTimeout(timer);
     timer = undefined;
     if (settled || pending === undefined) return;
     const wait = sentAt === undefined ? 0 : sentAt + intervalMs - clock.now();
@@ -58,7 +61,7 @@ export function throttleProgress(send: (update: ProgressUpdate) => void, clock: 
       } else {
         pending = pending?.progress === undefined ? { ...update } : { ...update, progress: pending.progress };
       }
-      if (timer === undefined) flush();
+      if (timer === undefined || isDue()) flush();
     },
     settle() {
       settled = true;

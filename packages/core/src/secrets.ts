@@ -43,14 +43,15 @@ const rules: readonly SecretRule[] = [
   { kind: "bearer token", pattern: /\b(?:bearer|basic)\s{1,4}(?<secret>[A-Za-z0-9._~+/-]{16,4096}=*)/dgi },
   {
     kind: "password",
+    // A bare value after "=" is one; after ":" only what is no plain word or number, for prose has colons, too.
     pattern:
-      /(?:password|passwd|passphrase|pwd|secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key|credential)s?["'`]?\s{0,8}(?:=>|:=|[=:])\s{0,8}(?:"(?<secret>[^"\r\n]{8,512})"|'(?<single>[^'\r\n]{8,512})'|`(?<tick>[^`\r\n]{8,512})`|(?<bare>[^\s"'`,;<>(){}[\]]{8,512}))/dgi,
+      /(?:password|passwd|passphrase|pwd|secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key|credential)s?["'`]?\s{0,8}(?:=>|:=|[=:])\s{0,8}(?:"(?<secret>[^"\r\n]{8,512})"|'(?<single>[^'\r\n]{8,512})'|`(?<tick>[^`\r\n]{8,512})`|(?<bare>(?:(?<=[=>]\s{0,8})|(?=[^\s"'`,;<>(){}[\]]*[0-9])(?=[^\s"'`,;<>(){}[\]]*[A-Za-z_]))[^\s"'`,;<>(){}[\]]{8,512}))/dgi,
   },
 ];
 
 /** Words that stand where a secret would, and hide nothing. */
 const placeholder =
-  /^(?:\[secret: .*\]|\$\{?.*\}?|<.*>|\*+|x+|\.{3,}|process\.env\b.*|(?:your|my)[-_ ].*|undefined|null|required|redacted|placeholder)$/i;
+  /^(?:\[?secret: .*|\$\{?.*\}?|<.*>|\*+|x+|\.{3,}|process\.env\b.*|(?:your|my)[-_ ].*|undefined|null|required|redacted|placeholder)$/i;
 
 /**
  * Private-key blocks, well-known token forms, URLs with a password, and `password|secret|token|api_key = …` with a

@@ -1,4 +1,4 @@
-import { aborted, defaultGraceMs, StillRunning, settleOrAbort, stopped } from "./abort.ts";
+import { aborted, defaultGraceMs, isStillRunning, settleOrAbort, stopped } from "./abort.ts";
 import type { ToolContext } from "./context.ts";
 import { canAbort, noteRepairs, progressOf, toolVerdict, withOwnSignal } from "./create-context.ts";
 import { isToolError, type ToolFailure } from "./errors.ts";
@@ -65,8 +65,8 @@ function failedBy(
   signal: AbortSignal | undefined,
   running: boolean,
 ): ToolResult {
-  if (thrown instanceof StillRunning) return failed(internals, thrown.failure);
   const error = isToolError(thrown) ? thrown : undefined;
+  if (error === undefined && isStillRunning(thrown)) return failed(internals, thrown.failure);
   if (signal?.aborted)
     return failed(internals, running ? stopped(signal, thrown) : aborted(signal, nothingRan), error?.fileChanges);
   if (error === undefined) return failed(internals, internalFailure(thrown));

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { defineBench } from "@toolhaft/testing";
 import { compareLines, findText, parseText, type TextModel, trimmedChanges, unifiedDiff } from "@toolhaft/workspace";
+import { benchFolder, corpusFile } from "../../workspace/bench/corpus.ts";
 import { anchoredDiff } from "../src/anchored-diff.ts";
 import { annotate, showLine } from "../src/annotate.ts";
 import { annotateText } from "../src/annotate-text.ts";
 import { codesOf, planEdits } from "../src/edit-plan.ts";
 import { createLineHasher, type LineHasher } from "../src/line-hash.ts";
-import { benchFolder, corpusFile } from "./corpus.ts";
 import { peakOfEdit } from "./peak-memory.ts";
 import { createPeers } from "./peers.ts";
 

@@ -21,34 +21,40 @@ export function annotateText(
   const from = Math.max(1, range.from);
   const to = Math.min(file.lineCount, range.to);
   if (to < from) return "";
-  const { bytes } = file;
-  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const bytes = new Uint8Array(file.bytes.buffer, file.bytes.byteOffset, file.bytes.byteLength);
   if (!/^(utf-8|unknown-8bit)$/.test(file.encoding)) return byLine(file, hasher, from, to, width, maxLineChars);
 
-  const size = file.line(to).end - file.line(from).start + (to - from + 1) * PREFIX;
-  let target = Buffer.allocUnsafe(size);
-  const counter = new LineCounter(from);
+  const last = file.line(to).end;
+  // Plain arrays of bytes and loops: half the time of `Buffer` and its copies, for lines are short.
+  let target = new Uint8Array(last - file.line(from).start + (to - from + 1) * PREFIX);
   let at = 0;
   for (let line = from; line <= to; line++) {
     const { start, end } = file.line(line);
-    at = counter.write(target, at);
+    at = writeNumber(target, at, line);
     target[at++] = 35;
     const code = hasher.code(bytes, start, end, width);
     for (let index = 0; index < code.length; index++) target[at++] = code.charCodeAt(index);
     target[at++] = 124;
     if (end - start <= maxLineChars) {
-      at += source.copy(target, at, start, end);
+      for (let index = start; index < end; index++) target[at++] = bytes[index] ?? 0;
     } else {
       const text = Buffer.from(shownText(file, line, maxLineChars), "utf8");
       // Replacement characters are longer than the bytes they stand for.
-      const needed = at + text.length + (to - line) * PREFIX + (file.line(to).end - end) + 1;
-      if (needed > target.length) target = Buffer.concat([target.subarray(0, at)], needed);
-      at += text.copy(target, at);
+      target = withRoom(target, at, text.length + (to - line + 1) * PREFIX + last - end);
+      target.set(text, at);
+      at += text.length;
     }
     target[at++] = 10;
   }
-  const text = target.subarray(0, at - 1);
+  const text = Buffer.from(target.buffer, 0, at - 1);
   return text.toString(isAscii(text) ? "latin1" : "utf8");
+}
+
+function withRoom(target: Uint8Array<ArrayBuffer>, used: number, needed: number): Uint8Array<ArrayBuffer> {
+  if (used + needed <= target.length) return target;
+  const larger = new Uint8Array(used + needed);
+  larger.set(target.subarray(0, used));
+  return larger;
 }
 
 function byLine(
@@ -67,27 +73,10 @@ function byLine(
   return lines.join("\n");
 }
 
-/** A line number as digits that counts up in place: cheaper than dividing it anew for every line. */
-class LineCounter {
-  readonly #digits: Uint8Array;
-  #first: number;
-
-  constructor(start: number) {
-    this.#digits = new Uint8Array(11).fill(48);
-    const text = String(start);
-    this.#first = this.#digits.length - text.length;
-    for (let index = 0; index < text.length; index++) this.#digits[this.#first + index] = text.charCodeAt(index);
-  }
-
-  /** Writes the number and counts on; gives where the next byte goes. */
-  write(target: Uint8Array, start: number): number {
-    const digits = this.#digits;
-    let at = start;
-    for (let index = this.#first; index < digits.length; index++) target[at++] = digits[index] ?? 48;
-    let place = digits.length - 1;
-    while (digits[place] === 57) digits[place--] = 48;
-    digits[place] = (digits[place] ?? 48) + 1;
-    if (place < this.#first) this.#first = place;
-    return at;
-  }
+/** Writes a positive number below 2 ** 31 and gives where the next byte goes. */
+function writeNumber(target: Uint8Array, start: number, value: number): number {
+  const rest = (value / 10) | 0;
+  const at = rest === 0 ? start : writeNumber(target, start, rest);
+  target[at] = 48 + value - rest * 10;
+  return at + 1;
 }

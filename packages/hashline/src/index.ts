@@ -1,9 +1,17 @@
 export { type Anchor, parseAnchor } from "./anchor.ts";
 export { type AnchoredLine, type AnnotateOptions, annotate } from "./annotate.ts";
+export { annotateText } from "./annotate-text.ts";
 export type { HashlineEdit } from "./edit.ts";
 export { type EditPlan, type PlanOptions, planEdits } from "./edit-plan.ts";
 export type { EditedFile } from "./edited-file.ts";
 export { createHashline, type Hashline } from "./hashline.ts";
 export { createLineHasher, type HashWidth, type LineHasher } from "./line-hash.ts";
 export type { HashlineOptions } from "./options.ts";
-export type { Outcome } from "./write.ts";
+export { type Hunk, type HunkLine, type Patch, type PatchSection, parsePatch } from "./patch.ts";
+export { type PatchedFile, type PatchPlan, planPatch } from "./patch-plan.ts";
+export type { ApplyPatchData } from "./tools/apply-patch.ts";
+export type { HashlineEditData } from "./tools/edit.ts";
+export type { EditFileData } from "./tools/edit-file.ts";
+export type { HashlineReadData } from "./tools/read.ts";
+export type { UndoEditData } from "./tools/undo-edit.ts";
+export type { Outcome, ReplyWarning } from "./write.ts";

@@ -9,6 +9,9 @@ export interface LineHasher {
   code(bytes: Uint8Array, start: number, end: number, width: number): string;
 }
 
+/** Lines up to this many bytes are copied into one place: cheaper than a view of its own for each. */
+const SHORT_LINE = 160;
+
 /** How many codes there are per width. */
 const CODES = [1, 26, 26 ** 2, 26 ** 3, 26 ** 4];
 
@@ -25,11 +28,17 @@ export async function createLineHasher(): Promise<LineHasher> {
     tables[width] = made;
     return made;
   };
+  const scratch = new Uint8Array(SHORT_LINE);
+  const prefixes: Uint8Array[] = Array.from({ length: SHORT_LINE + 1 }, (_, length) => scratch.subarray(0, length));
   return {
     code(bytes, start, end, width) {
       let last = end;
       while (last > start && isBlank(bytes[last - 1])) last--;
-      const hash = h32Raw(new Uint8Array(bytes.buffer, bytes.byteOffset + start, last - start), 0) >>> 0;
+      const length = last - start;
+      let content = prefixes[length];
+      if (content) for (let index = 0; index < length; index++) content[index] = bytes[start + index] ?? 0;
+      else content = new Uint8Array(bytes.buffer, bytes.byteOffset + start, length);
+      const hash = h32Raw(content, 0) >>> 0;
       const value = hash % (CODES[width] ?? 1);
       if (width > TABLE_WIDTH) return letters(value, width);
       return (tables[width] ?? tableOf(width))[value] ?? "";

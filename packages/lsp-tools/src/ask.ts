@@ -51,6 +51,8 @@ export interface Question<R> {
   read?: boolean;
   /** Overrides the check of capabilities. */
   supported?(life: ServerLife, document: { uri: string; languageId: string }): boolean;
+  /** A question of our own on the way to the answer: what is told once is kept for the answer. */
+  quiet?: boolean;
   /** Waits for a loaded project even longer than the bound for readiness: never answers before. */
   insistOnLoaded?: boolean;
 }
@@ -101,9 +103,11 @@ export async function askOne<R>(call: Call, serving: Serving, question: Question
     const result = await entry.use(scope, { read: question.read !== false }, async (life) => {
       partial = undefined;
       notLoaded = undefined;
-      const note = entry.note;
-      entry.note = undefined;
-      if (note !== undefined) messages.push(note);
+      const note = question.quiet ? undefined : entry.note;
+      if (note !== undefined) {
+        entry.note = undefined;
+        messages.push(note);
+      }
       const uri = question.file ? pathToUri(question.file.text.path) : pathToUri(entry.root);
       const document = { uri, languageId };
       const supported = () =>

@@ -37,6 +37,8 @@ export interface Registrations {
   /** Folders that watch patterns name outright. */
   watchedFolders(): string[];
   readonly watchesFiles: boolean;
+  /** Whether anything that is asked of documents has been registered. */
+  readonly servesDocuments: boolean;
   /** When the last one arrived, by `performance.now()`. */
   readonly changedAt: number;
 }
@@ -74,6 +76,9 @@ export function createRegistrations(root: string): Registrations {
     watchedFolders: () => [...new Set(watchers.flatMap((one) => (one.base === undefined ? [] : [one.base])))],
     get watchesFiles() {
       return watchers.length > 0;
+    },
+    get servesDocuments() {
+      return [...byId.values()].some((one) => one.method.startsWith("textDocument/") && !one.method.includes("/did"));
     },
     get changedAt() {
       return changedAt;

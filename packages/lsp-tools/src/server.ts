@@ -346,9 +346,9 @@ export async function beginLife(options: LifeOptions): Promise<ServerLife> {
     registeredAfterOpen() {
       lateRegistration ??= (async () => {
         const from = performance.now();
-        while (performance.now() - from < options.timeouts.fast && !loss) {
+        while (performance.now() - from < options.timeouts.ready && !loss) {
           const quiet = performance.now() - registrations.changedAt;
-          if (registrations.changedAt > from && quiet >= registrationQuietMs) return;
+          if (registrations.servesDocuments && quiet >= registrationQuietMs) return;
           await pause(50);
         }
       })();

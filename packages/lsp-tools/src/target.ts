@@ -92,6 +92,7 @@ export async function documentSymbols(call: Call, file: OpenFile): Promise<FlatS
   const asked = await askFirst<(DocumentSymbol | SymbolInformation)[] | null>(call, file.served.serving, {
     feature: features.documentSymbols,
     file,
+    quiet: true,
     isEmpty: (result) => (result?.length ?? 0) === 0,
     ask: (session) => session.request("textDocument/documentSymbol", { textDocument: { uri: session.uri } }),
   });

@@ -1,11 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { fakeClock, tempWorkspace } from "@toolhaft/testing";
 import { expect, test } from "vitest";
-import type { DiagnosticsData } from "../src/index.ts";
 import { fake, until } from "./support/fake.ts";
-import { familyFor, serverModules } from "./support/family.ts";
+import { familyFor } from "./support/family.ts";
 
 const at = { filePath: "a.fake", line: 0, character: 0 };
 const hover = `server.on("textDocument/hover", () => ({ contents: "fine" }));`;

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { toolset } from "@toolhaft/core";
+import { toJsonSchema, toolset } from "@toolhaft/core";
 import { tempWorkspace } from "@toolhaft/testing";
 import { expect, test } from "vitest";
 import { builtinServers, checkLanguageServers, createLspTools, defineServer } from "../src/index.ts";
@@ -43,13 +43,7 @@ for (const positionBase of [0, 1] as const) {
   test(`32 tools with these names, within the size limits (numbers from ${positionBase})`, () => {
     const { tools } = createLspTools({ positionBase });
     expect(tools.map((tool) => tool.name)).toEqual(names);
-    const schemas = tools.map((tool) =>
-      JSON.stringify({
-        name: tool.name,
-        description: tool.description,
-        inputSchema: tool.inputSchema["~standard"].jsonSchema.input({ target: "draft-2020-12" }),
-      }),
-    );
+    const schemas = tools.map((tool) => JSON.stringify(toJsonSchema(tool, "mcp")));
     expect(schemas.join("").length).toBeLessThanOrEqual(20_000);
     for (const tool of tools) {
       expect(tool.description.length, tool.name).toBeLessThanOrEqual(220);

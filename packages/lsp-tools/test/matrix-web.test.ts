@@ -105,7 +105,7 @@ describe("html", () => {
     const completion = await family.ok<{ items: { label: string }[] }>("completion", {
       filePath: "index.html",
       line: 5,
-      character: 3,
+      character: 5,
     });
     expect(completion.data.items.map((item) => item.label)).toContain("class");
     expect(

@@ -121,7 +121,14 @@ describe("positions", () => {
 
   test("the nearest identifier: touching, left, right on a tie", () => {
     const at = (column: number) => nearestIdentifier("  const total = sum", column)?.word.text;
-    expect([at(0), at(8), at(11), at(13), at(14), at(15)]).toEqual(["const", "total", "total", "total", "sum", "sum"]);
+    expect([at(0), at(8), at(11), at(13), at(14), at(15)]).toEqual([
+      "const",
+      "total",
+      "total",
+      "total",
+      "total",
+      "sum",
+    ]);
     expect(nearestIdentifier("a  b", 2)?.word.text).toBe("b");
     expect(nearestIdentifier("== ;", 1)).toBeUndefined();
   });
@@ -131,6 +138,6 @@ describe("positions", () => {
     const text = excerpt(line, 160);
     expect(text.length).toBeLessThanOrEqual(100);
     expect(text).toContain("here");
-    expect(text.isWellFormed()).toBe(true);
+    expect(text).not.toMatch(/(?<![\ud800-\udbff])[\udc00-\udfff]|[\ud800-\udbff](?![\udc00-\udfff])/);
   });
 });

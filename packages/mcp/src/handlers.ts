@@ -17,7 +17,9 @@ export function createMcpHandlers(tools: Toolset | (() => Promise<Toolset>), opt
   const { lazy, structured = false } = options;
   const onError = options.onError ?? ((error: Error) => void process.stderr.write(`toolhaft: ${error.message}\n`));
   const listeners = new Set<() => void>();
+  const seenBy = new Map<string, ReadonlyMap<string, AnyTool>>();
   const changed = () => {
+    seenBy.clear();
     for (const listener of listeners) listener();
   };
   const place = createSessionPlace(options, onError, changed);
@@ -35,30 +37,29 @@ export function createMcpHandlers(tools: Toolset | (() => Promise<Toolset>), opt
     return loading;
   };
 
-  /** What this client may see: loaded, and not denied by the policy. */
-  const visible = async (agent: string): Promise<readonly AnyTool[]> => {
+  /** What each client may see, kept until the folder or the loaded tools change. */
+  const visible = async (agent: string): Promise<ReadonlyMap<string, AnyTool>> => {
+    const known = seenBy.get(agent);
+    if (known !== undefined) return known;
     const all = lazy === undefined ? (await load()).tools : lazy.listed(place.sessionId);
-    return all.filter((tool) => place.current().policy.visible(tool, agent));
+    const { policy } = place.current();
+    const seen = new Map(all.filter((tool) => policy.visible(tool, agent)).map((tool) => [tool.name, tool]));
+    seenBy.set(agent, seen);
+    return seen;
   };
 
   const find = async (name: string, agent: string): Promise<AnyTool> => {
     const seen = await visible(agent);
-    const found = seen.find((tool) => tool.name === name);
+    const found = seen.get(name);
     if (found !== undefined) return found;
     const unloaded = lazy === undefined ? undefined : (await load()).get(name);
     if (unloaded !== undefined && place.current().policy.visible(unloaded, agent)) {
-      throw new ToolError("not_found", `the tool ${name} is not loaded`, {
-        hint: `tool_load ${JSON.stringify({ names: [name] })}`,
-      });
+      const hint = `tool_load ${JSON.stringify({ names: [name] })}`;
+      throw new ToolError("not_found", `the tool ${name} is not loaded`, { hint });
     }
-    const near = nearest(
-      name,
-      seen.map((tool) => tool.name),
-    );
-    throw new McpFault(
-      invalidParams,
-      `unknown tool "${name.slice(0, 100)}"${near.length > 0 ? `: did you mean ${near.join(", ")}?` : ""}`,
-    );
+    const near = nearest(name, [...seen.keys()]);
+    const meant = near.length > 0 ? `: did you mean ${near.join(", ")}?` : "";
+    throw new McpFault(invalidParams, `unknown tool "${name.slice(0, 100)}"${meant}`);
   };
 
   return {
@@ -69,7 +70,7 @@ export function createMcpHandlers(tools: Toolset | (() => Promise<Toolset>), opt
     onError,
     async list({ cursor, client }) {
       await place.settled();
-      return listing.page(await visible(agentOf({ client })), cursor);
+      return listing.page([...(await visible(agentOf({ client }))).values()], cursor);
     },
     async call(request) {
       if (request.resume !== undefined) return calls.resume(request);

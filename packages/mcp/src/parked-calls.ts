@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Asker, Decision, ToolResult } from "@toolhaft/core";
+import type { CallSignal } from "./call-signal.ts";
 import type { ProgressChannel } from "./progress.ts";
 import { decisionFrom, questionFor } from "./question.ts";
 import type { CallRequest, Question, QuestionAnswer } from "./types.ts";
@@ -10,11 +11,9 @@ export interface RunningCall {
   readonly inputHash: string;
   readonly structured: boolean;
   readonly progress: ProgressChannel;
-  readonly controller: AbortController;
+  readonly signal: CallSignal;
   /** Set once the tool runs; it always resolves. */
   settled: Promise<ToolResult>;
-  /** Follows the request's signal until the next request takes over. */
-  release: () => void;
   /** Questions that wait for a person, first come first asked. */
   readonly open: OpenQuestion[];
   /** Wakes whoever waits for the next question. */

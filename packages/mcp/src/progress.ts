@@ -16,11 +16,13 @@ export interface ProgressChannel {
   end(): Promise<void>;
 }
 
+const silent: ProgressChannel = { update: undefined, attach: () => undefined, end: () => Promise.resolve() };
+
 export function createProgressChannel(
   first: Pick<CallRequest, "notify" | "meta">,
   onError: (error: Error) => void,
 ): ProgressChannel {
-  if (tokenOf(first) === undefined) return { update: undefined, attach: () => undefined, end: () => Promise.resolve() };
+  if (tokenOf(first) === undefined) return silent;
   const started = performance.now();
   let request: Pick<CallRequest, "notify" | "meta"> | undefined = first;
   let ended = false;
@@ -37,14 +39,16 @@ export function createProgressChannel(
     number =
       update.progress !== undefined && update.progress > number ? update.progress : Number((number + 0.001).toFixed(3));
     lastNews = performance.now();
-    lastSent = lastNews;
     const params = {
       progressToken,
       progress: number,
       ...(update.total !== undefined && { total: update.total }),
       ...(update.message !== undefined && { message: update.message }),
     };
-    sending = request.notify(params).catch(onError);
+    // Counted from when it is really out: on a busy machine that may be long after this line.
+    sending = request.notify(params).then(() => {
+      lastSent = performance.now();
+    }, onError);
   };
 
   const timer = setInterval(() => {

@@ -1,4 +1,5 @@
-import { type AnyTool, createId, type ToolContext } from "@toolhaft/core";
+import { type AnyTool, createId, type ToolContext, type ToolResult } from "@toolhaft/core";
+import { movingSignal } from "./call-signal.ts";
 import { createParkedCalls, hashOfInput, parkingAsker, type RunningCall, waitingAsker } from "./parked-calls.ts";
 import { createProgressChannel } from "./progress.ts";
 import { structuredKey, toCallResult } from "./result.ts";
@@ -10,6 +11,7 @@ export interface RunningCalls {
   start(tool: AnyTool, request: CallRequest, context: ToolContext): Promise<CallReply>;
   /** Goes on with a parked call; a state that is foreign, used or expired approves nothing. */
   resume(request: CallRequest): Promise<CallReply>;
+  /** Stops parked calls and waits for all. Calls whose request is open end with its signal, which its connection aborts. */
   close(): Promise<void>;
 }
 
@@ -24,10 +26,38 @@ export function createRunningCalls(
   onError: (error: Error) => void,
 ): RunningCalls {
   const parked = createParkedCalls();
-  const running = new Set<RunningCall>();
+  const parkable = new Set<RunningCall>();
+  let active = 0;
+  let onIdle: () => void = () => undefined;
+
+  const toReply = (result: ToolResult, request: boolean): CallReply => ({
+    kind: "result",
+    result: toCallResult(result, { option: structured, request }, store),
+  });
+
+  /** The call and its request begin and end together. */
+  const direct = async (tool: AnyTool, request: CallRequest, context: ToolContext): Promise<CallReply> => {
+    const progress = createProgressChannel(request, onError);
+    active++;
+    try {
+      const result = await tool.call(request.arguments, {
+        ...context,
+        callId: createId(),
+        agent: agentOf(request),
+        signal: request.signal,
+        ...(request.ask !== undefined && request.ask !== "park" && { asker: waitingAsker(request.ask) }),
+        ...(progress.update && { progress: progress.update }),
+      });
+      if (progress.update) await progress.end();
+      return toReply(result, wantsStructured(request));
+    } finally {
+      active--;
+      if (active === 0) onIdle();
+    }
+  };
 
   /** Waits until the call is done or has a question for a person. */
-  const reply = async (call: RunningCall, request: CallRequest): Promise<CallReply> => {
+  const next = async (call: RunningCall, request: CallRequest): Promise<CallReply> => {
     const asked = new Promise<undefined>((resolve) => {
       call.wake = () => resolve(undefined);
       if (call.open.length > 0) resolve(undefined);
@@ -35,79 +65,78 @@ export function createRunningCalls(
     const result = await Promise.race([call.settled, asked]);
     if (result !== undefined) {
       await call.progress.end();
-      return { kind: "result", result: toCallResult(result, { option: structured, request: call.structured }, store) };
+      return toReply(result, call.structured);
     }
     const question = parked.park(call);
-    if (question === undefined) return reply(call, request);
+    if (question === undefined) return next(call, request);
     if (request.staysOpen !== true) {
       // The request is over with its question: only the retry may end the call, or its time.
       call.progress.attach(undefined);
-      call.release();
+      call.signal.release();
     }
     return { kind: "question", ...question };
   };
 
+  const startParkable = (tool: AnyTool, request: CallRequest, context: ToolContext): RunningCall => {
+    const call: RunningCall = {
+      tool: request.name,
+      inputHash: hashOfInput(request.arguments),
+      structured: wantsStructured(request),
+      progress: createProgressChannel(request, onError),
+      signal: movingSignal(),
+      settled: new Promise(() => undefined),
+      open: [],
+      wake: () => undefined,
+    };
+    call.signal.follow(request.signal);
+    parkable.add(call);
+    const { update } = call.progress;
+    call.settled = tool
+      .call(request.arguments, {
+        ...context,
+        callId: createId(),
+        agent: agentOf(request),
+        signal: call.signal.value,
+        asker: parkingAsker(call),
+        ...(update && { progress: update }),
+      })
+      .finally(() => {
+        parkable.delete(call);
+        call.signal.release();
+      });
+    return call;
+  };
+
   return {
     start(tool, request, context) {
-      const call: RunningCall = {
-        tool: request.name,
-        inputHash: request.ask === "park" ? hashOfInput(request.arguments) : "",
-        structured: request.meta?.[structuredKey] === true,
-        progress: createProgressChannel(request, onError),
-        controller: new AbortController(),
-        settled: new Promise(() => undefined),
-        release: () => undefined,
-        open: [],
-        wake: () => undefined,
-      };
-      follow(call, request);
-      running.add(call);
-      const asker = request.ask === "park" ? parkingAsker(call) : request.ask && waitingAsker(request.ask);
-      const { update } = call.progress;
-      call.settled = tool
-        .call(request.arguments, {
-          ...context,
-          callId: createId(),
-          agent: agentOf(request),
-          signal: call.controller.signal,
-          ...(asker && { asker }),
-          ...(update && { progress: update }),
-        })
-        .finally(() => {
-          running.delete(call);
-          call.release();
-        });
-      return reply(call, request);
+      if (request.ask !== "park") return direct(tool, request, context);
+      return next(startParkable(tool, request, context), request);
     },
     async resume(request) {
       const call = parked.take(request);
       if (call === undefined) return expired;
       call.progress.attach(request);
-      follow(call, request);
-      return reply(call, request);
+      call.signal.follow(request.signal);
+      return next(call, request);
     },
     async close() {
-      const calls = [...running];
-      for (const { controller } of calls) controller.abort(new Error("the server is closing"));
-      await Promise.all(calls.map(({ settled }) => settled));
+      const calls = [...parkable];
+      for (const { signal } of calls) signal.abort(new Error("the server is closing"));
+      const idle =
+        active === 0
+          ? undefined
+          : new Promise<void>((resolve) => {
+              onIdle = resolve;
+            });
+      await Promise.all([idle, ...calls.map(({ settled }) => settled)]);
       parked.close();
     },
   };
 }
 
+const wantsStructured = ({ meta }: CallRequest): boolean => meta?.[structuredKey] === true;
+
 /** Who calls, for the policy: the client's own name. */
 export function agentOf({ client }: Pick<CallRequest, "client">): string {
   return client === undefined || client === "" ? "main" : client;
-}
-
-/** From here on this request's end is the call's end. */
-function follow(call: RunningCall, { signal }: CallRequest): void {
-  call.release();
-  const abort = () => call.controller.abort(signal.reason);
-  if (signal.aborted) {
-    abort();
-    return;
-  }
-  signal.addEventListener("abort", abort, { once: true });
-  call.release = () => signal.removeEventListener("abort", abort);
 }

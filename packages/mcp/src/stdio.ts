@@ -1,6 +1,6 @@
 import type { Toolset } from "@toolhaft/core";
 import { createMcpHandlers } from "./handlers.ts";
-import { stdinLines } from "./stdin-lines.ts";
+import { recentInput } from "./recent-input.ts";
 import { type ClaimedStdout, claimStdout } from "./stdout.ts";
 import type { ServeOptions } from "./types.ts";
 
@@ -33,10 +33,10 @@ export async function serveStdio(
 ): Promise<Serving> {
   const stdout = options.stdout ?? claimStdout();
   const { serveStdio: serve, StdioServerTransport } = await import("@modelcontextprotocol/server/stdio");
+  const { isJSONRPCRequest } = await import("@modelcontextprotocol/server");
   const { createServerV2 } = await import("./bind-v2.ts");
   const handlers = createMcpHandlers(tools, options);
-  const lines = stdinLines(process.stdin);
-  const transport = new StdioServerTransport(lines.stream, stdout.stream, { maxBufferSize: maxMessageBytes });
+  const transport = new StdioServerTransport(process.stdin, stdout.stream, { maxBufferSize: maxMessageBytes });
 
   let end: (leave: boolean) => void = () => undefined;
   const ended = new Promise<boolean>((resolve) => {
@@ -60,18 +60,18 @@ export async function serveStdio(
     transport,
     onerror: (error) => handlers.onError(error),
   });
+  const recent = recentInput(process.stdin);
   const onWireError = transport.onerror;
   transport.onerror = (error) => {
     if (error.name !== "ZodError") return onWireError?.(error);
     // A line that is JSON but no message of the protocol.
     handlers.onError(new Error("a line on standard input is no JSON-RPC message"));
-    const id = lines.currentRequestId();
-    if (id !== undefined)
+    for (const id of recent.takeIds((message) => !isJSONRPCRequest(message))) {
       transport
         .send({ jsonrpc: "2.0", id, error: { code: -32_600, message: "Invalid Request" } })
         .catch(handlers.onError);
+    }
   };
-  lines.stream.resume();
 
   const closed = ended.then(async (leaves) => {
     clearInterval(parentCheck);
@@ -82,7 +82,6 @@ export async function serveStdio(
     ]);
     // What a family or a host left running must not keep a server whose client is gone.
     if (leaves) process.exit(0);
-    process.stdin.unpipe(lines.stream);
     process.stdin.pause();
     stdout.restore();
   });

@@ -1,7 +1,8 @@
-import { Writable } from "node:stream";
+import type { Writable } from "node:stream";
 
 /** The process's real standard output, and the way to give it back. */
 export interface ClaimedStdout {
+  /** Writes to the real stream; its events are the real stream's. */
   stream: Writable;
   restore(): void;
 }
@@ -13,21 +14,14 @@ export interface ClaimedStdout {
 export function claimStdout(): ClaimedStdout {
   const { stdout, stderr } = process;
   const original = stdout.write;
-  const write = original.bind(stdout);
-  const stream = new Writable({
-    decodeStrings: false,
-    write(chunk: string | Uint8Array, encoding, done) {
-      if (typeof chunk === "string") write(chunk, encoding, (error) => done(error));
-      else write(chunk, (error) => done(error));
-    },
-  });
-  const onError = (error: Error) => void stream.destroy(error);
-  stdout.on("error", onError);
+  // The stream itself under another `write`: a second stream in between would cost every message a turn of the loop.
+  const face = { write: original, on: stdout.on, once: stdout.once, off: stdout.off, listeners: stdout.listeners };
+  const bound = Object.entries(face).map(([name, method]) => [name, { value: method.bind(stdout), writable: true }]);
+  const stream: Writable = Object.create(stdout, Object.fromEntries(bound));
   stdout.write = stderr.write.bind(stderr);
   return {
     stream,
     restore() {
-      stdout.off("error", onError);
       stdout.write = original;
     },
   };

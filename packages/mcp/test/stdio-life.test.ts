@@ -14,7 +14,8 @@ afterEach(() => {
   for (const { child } of started.splice(0)) if (child.exitCode === null) child.kill("SIGKILL");
 });
 
-describe("the life of a server on stdio", () => {
+// Many processes are started; on a busy machine each takes its time.
+describe("the life of a server on stdio", { timeout: 300_000 }, () => {
   it("answers initialize before any family is loaded", async () => {
     const server = start({ server: { loadMs: 3_000 } });
     expect((await server.initialize()).result).toMatchObject({

@@ -134,7 +134,7 @@ function sectionOf(
   path: string,
   from: string | null,
 ): { text: string; additions: number; deletions: number } | undefined {
-  if (step.patch !== null && step.patch.startsWith("@@ -")) {
+  if (step.patch?.startsWith("@@ -")) {
     const head = `--- a/${from ?? path}\n+++ b/${path}\n`;
     return { text: head + step.patch, ...hunkCounts(parseUnified(step.patch)) };
   }

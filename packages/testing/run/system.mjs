@@ -6,6 +6,7 @@ const needs = [
   { program: ["git"], apt: "git", suite: "test" },
   { program: ["openssl"], apt: "openssl", suite: "test" },
   { program: ["chromium", "google-chrome"], apt: "chromium", suite: "test" },
+  { program: ["clangd", "clangd-19"], apt: "clangd-19", suite: "test" },
 ];
 
 /** Installs what is missing where that is possible; what is not is said loudly, and the tests that need it skip. */

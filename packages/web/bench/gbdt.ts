@@ -45,7 +45,8 @@ export function bin(matrix: Matrix): Binned {
     sample.sort((a, b) => a - b);
     const distinct = [...new Set(sample)];
     const cuts: number[] = [];
-    if (distinct.length <= binCount) for (let at = 1; at < distinct.length; at += 1) cuts.push(((distinct[at - 1] ?? 0) + (distinct[at] ?? 0)) / 2);
+    if (distinct.length <= binCount)
+      for (let at = 1; at < distinct.length; at += 1) cuts.push(((distinct[at - 1] ?? 0) + (distinct[at] ?? 0)) / 2);
     else
       for (let at = 1; at < binCount; at += 1) {
         const value = sample[Math.floor((at * sample.length) / binCount)] ?? 0;
@@ -102,20 +103,25 @@ export function train(
     for (let column = 0; column < data.columns; column += 1) if (random() < options.featureShare) columns.push(column);
     const tree = grow(data, picked, columns, gradient, hessian, options);
     trees.push(tree);
-    for (const row of rows) score[row] = (score[row] ?? 0) + valueOf(data, tree, row);
+    for (const row of rows) score[row] = (score[row] ?? 0) + leafValue(data, tree, row);
   }
   return { base, trees };
 }
 
-export function predict(data: Binned, model: { base: number; trees: readonly GrownTree[] }, rows: Int32Array, into: Float32Array): void {
+export function predict(
+  data: Binned,
+  model: { base: number; trees: readonly GrownTree[] },
+  rows: Int32Array,
+  into: Float32Array,
+): void {
   for (const row of rows) {
     let score = model.base;
-    for (const tree of model.trees) score += valueOf(data, tree, row);
+    for (const tree of model.trees) score += leafValue(data, tree, row);
     into[row] = 1 / (1 + Math.exp(-score));
   }
 }
 
-function valueOf(data: Binned, tree: GrownTree, row: number): number {
+function leafValue(data: Binned, tree: GrownTree, row: number): number {
   let node = 0;
   for (;;) {
     const feature = tree.feature[node] ?? -1;
@@ -141,7 +147,14 @@ interface Leaf {
   cut: number;
 }
 
-function grow(data: Binned, rows: Int32Array, columns: readonly number[], gradient: Float32Array, hessian: Float32Array, options: TrainOptions): GrownTree {
+function grow(
+  data: Binned,
+  rows: Int32Array,
+  columns: readonly number[],
+  gradient: Float32Array,
+  hessian: Float32Array,
+  options: TrainOptions,
+): GrownTree {
   const tree: GrownTree = { feature: [-1], threshold: [0], left: [0], right: [0], value: [0] };
   const histogramOf = (list: Int32Array): Float64Array => {
     const histogram = new Float64Array(columns.length * binCount * 2);

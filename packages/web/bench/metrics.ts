@@ -28,8 +28,12 @@ export function shingles(truth: string, found: string, size = 4): Shingles {
 
 /** Precision and recall are means over pages, F1 is made of the two. */
 export function articleScore(pages: readonly Shingles[]): { precision: number; recall: number; f1: number } {
-  const precisions = pages.filter((page) => page.hits + page.extra > 0).map((page) => page.hits / (page.hits + page.extra));
-  const recalls = pages.filter((page) => page.hits + page.missed > 0).map((page) => page.hits / (page.hits + page.missed));
+  const precisions = pages
+    .filter((page) => page.hits + page.extra > 0)
+    .map((page) => page.hits / (page.hits + page.extra));
+  const recalls = pages
+    .filter((page) => page.hits + page.missed > 0)
+    .map((page) => page.hits / (page.hits + page.missed));
   const precision = mean(precisions);
   const recall = mean(recalls);
   return { precision, recall, f1: (2 * precision * recall) / (precision + recall) };

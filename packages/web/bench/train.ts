@@ -7,6 +7,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { cutBlocks } from "../src/page/blocks.ts";
+import { decodeBody } from "../src/page/charset.ts";
 import { findClues } from "../src/page/clues.ts";
 import { blockFeatures } from "../src/page/features.ts";
 import type { ForestText } from "../src/page/forest.ts";
@@ -15,7 +16,6 @@ import { pageFeatures } from "../src/page/page-features.ts";
 import { parseHtml } from "../src/page/parse.ts";
 import { pageTypes } from "../src/page/types.ts";
 import { judgeVisibility } from "../src/page/visibility.ts";
-import { decodeBody } from "../src/page/charset.ts";
 import { type Binned, bin, type GrownTree, predict, train, valueAt } from "./gbdt.ts";
 import { labelBlocks } from "./labels.ts";
 import { words } from "./metrics.ts";
@@ -23,7 +23,15 @@ import { articlePages, type BenchPage, foldOf, typedPages, typeWeights } from ".
 
 const folds = 5;
 const typeOptions = { trees: 60, leaves: 4, rate: 0.1, lambda: 1, minWeight: 0.5, rowShare: 0.7, featureShare: 0.3 };
-const blockOptions = { trees: 160, leaves: 24, rate: 0.07, lambda: 2, minWeight: 0.1, rowShare: 0.5, featureShare: 0.2 };
+const blockOptions = {
+  trees: 160,
+  leaves: 24,
+  rate: 0.07,
+  lambda: 2,
+  minWeight: 0.1,
+  rowShare: 0.5,
+  featureShare: 0.2,
+};
 /** Text that is not wanted counts at most this many times the wanted: long pages would drown the rest. */
 const most = 1.5;
 
@@ -45,7 +53,8 @@ const typeData = bin(matrix(pages.map(({ typeRow }) => Float32Array.from(typeRow
 const heldOut = pageTypes.map(() => new Float32Array(pages.length));
 for (let fold = 0; fold < 2 * folds; fold += 1) {
   const [inside, outside] = split(pages, (page) => foldOf(page, 2 * folds) !== fold);
-  pageTypes.forEach((type, at) => predict(typeData, fitType(type, inside, fold), outside, heldOut[at] ?? new Float32Array(0)));
+  for (const [at, type] of pageTypes.entries())
+    predict(typeData, fitType(type, inside, fold), outside, heldOut[at] ?? new Float32Array(0));
 }
 const starts: number[] = [];
 const all: Float32Array[] = [];
@@ -59,10 +68,16 @@ const blockNames = [...names, ...pageTypes.map((type) => `type.${type}`)];
 const blockData = bin(matrix(all));
 const { target, weight } = goals();
 
-write(new URL("../src/page/weights/", import.meta.url), pages.map((_, index) => index));
+write(
+  new URL("../src/page/weights/", import.meta.url),
+  pages.map((_, index) => index),
+);
 if (process.argv.includes("--folds"))
   for (let fold = 0; fold < folds; fold += 1)
-    write(new URL(`./folds/${fold}/`, import.meta.url), pages.flatMap(({ page }, index) => (foldOf(page, folds) === fold ? [] : [index])));
+    write(
+      new URL(`./folds/${fold}/`, import.meta.url),
+      pages.flatMap(({ page }, index) => (foldOf(page, folds) === fold ? [] : [index])),
+    );
 
 function prepare(page: BenchPage): Prepared {
   const document = parseHtml(decodeBody(page.html, "text/html").text);
@@ -70,7 +85,12 @@ function prepare(page: BenchPage): Prepared {
   const blocks = cutBlocks(document, judgeVisibility(document).skip);
   const { rows, names, groups } = blockFeatures(document, blocks, findClues(document, page.url));
   const texts = blocks.map(({ text }) => text);
-  const whole = pageFeatures(rows, texts.map(({ length }) => length), names, groups);
+  const whole = pageFeatures(
+    rows,
+    texts.map(({ length }) => length),
+    names,
+    groups,
+  );
   return {
     page,
     rows,
@@ -107,12 +127,20 @@ function goals(): { target: Float32Array; weight: Float32Array } {
 }
 
 function write(folder: URL, indices: readonly number[]): void {
-  const typeForests = pageTypes.map((type): [string, ForestText] => [type, text(typeData, fitType(type, Int32Array.from(indices), 77), typeNames)]);
-  const rows = Int32Array.from(indices.flatMap((index) => (pages[index]?.rows ?? []).map((_, at) => (starts[index] ?? 0) + at)));
+  const typeForests = pageTypes.map((type): [string, ForestText] => [
+    type,
+    text(typeData, fitType(type, Int32Array.from(indices), 77), typeNames),
+  ]);
+  const rows = Int32Array.from(
+    indices.flatMap((index) => (pages[index]?.rows ?? []).map((_, at) => (starts[index] ?? 0) + at)),
+  );
   const blocks = text(blockData, train(blockData, rows, target, weight, { ...blockOptions, seed: 7 }), blockNames);
   mkdirSync(folder, { recursive: true });
   const head = "// Written by bench/train.ts. `[feature<bound yes no]`: see forest.ts.\n";
-  writeFileSync(fileURLToPath(new URL("types.ts", folder)), `${head}export const typeWeights = ${print(Object.fromEntries(typeForests))};\n`);
+  writeFileSync(
+    fileURLToPath(new URL("types.ts", folder)),
+    `${head}export const typeWeights = ${print(Object.fromEntries(typeForests))};\n`,
+  );
   writeFileSync(fileURLToPath(new URL("blocks.ts", folder)), `${head}export const blockWeights = ${print(blocks)};\n`);
   process.stdout.write(`${fileURLToPath(folder)}: ${rows.length} blocks of ${indices.length} pages\n`);
 }
@@ -121,7 +149,11 @@ function print(value: unknown): string {
   return JSON.stringify(value, undefined, 2).replace(/"(\w+)":/g, "$1:");
 }
 
-function text(data: Binned, model: { base: number; trees: readonly GrownTree[] }, columns: readonly string[]): ForestText {
+function text(
+  data: Binned,
+  model: { base: number; trees: readonly GrownTree[] },
+  columns: readonly string[],
+): ForestText {
   const short = (value: number): string => String(Number(value.toPrecision(4)));
   return {
     base: Number(short(model.base)),

@@ -61,7 +61,20 @@ testFamily({
         { title: "Host", input: { url: "http://s.pub/", headers: { Host: "x" } }, text: "Host" },
       ],
       finer: ["url", "headers", "selector"],
-      unsupported: ["openai-strict"],
+      unsupported: ["openai-strict", "anthropic-strict"],
+    },
+    download_file: {
+      valid: [{ title: "into a folder", input: { url: "http://s.pub/data", path: "saved/" } }],
+      invalid: [
+        { title: "63 digits", input: { url: "http://s.pub/data", path: "x", sha256: "0".repeat(63) }, text: "sha256" },
+        {
+          title: "9 seconds",
+          input: { url: "http://s.pub/data", path: "x", timeout_seconds: 9 },
+          text: "timeout_seconds",
+        },
+      ],
+      finer: ["url", "headers", "path"],
+      unsupported: ["openai-strict", "anthropic-strict"],
     },
   },
 });

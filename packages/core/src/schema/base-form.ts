@@ -270,13 +270,17 @@ function joined(branches: readonly JsonSchema[], out: Readonly<Record<string, un
   const nulls = branches.filter((branch) => branch.type === "null");
   const rest = branches.filter((branch) => branch.type !== "null");
   const [only] = rest;
+  const literals = rest.map(literalsOf);
   if (
     rest.length > 1 &&
-    rest.every((branch) => branch.const !== undefined && branch.type === only?.type && branch.description === undefined)
+    literals.every((list) => list.length > 0) &&
+    rest.every(({ type, description }) => type === only?.type && description === only?.description)
   ) {
-    const options = rest.map((branch) => branch.const);
-    const type = nulls.length > 0 ? [only?.type, "null"] : only?.type;
-    return { type, enum: nulls.length > 0 ? [...options, null] : options };
+    const options = literals.flat();
+    const described =
+      out.description === undefined && only?.description !== undefined ? { description: only.description } : {};
+    if (nulls.length === 0) return { type: only?.type, ...described, enum: options };
+    return { type: [only?.type, "null"], ...described, enum: [...options, null] };
   }
   if (nulls.length === 0 || only === undefined || rest.length !== 1) return undefined;
   const scalar = typeof only.type === "string" && ["string", "number", "integer", "boolean"].includes(only.type);
@@ -289,6 +293,12 @@ function joined(branches: readonly JsonSchema[], out: Readonly<Record<string, un
     ...(options === undefined ? {} : { enum: [...options, null] }),
     ...(out.description === undefined && description !== undefined ? { description } : {}),
   };
+}
+
+/** The values of a branch that is nothing but constants. */
+function literalsOf(branch: JsonSchema): readonly unknown[] {
+  if (branch.const !== undefined) return [branch.const];
+  return Array.isArray(branch.enum) ? branch.enum : [];
 }
 
 function inferType(out: Record<string, unknown>): void {

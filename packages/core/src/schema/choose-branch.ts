@@ -9,7 +9,8 @@ export function jsonTypeOf(value: unknown): string {
 /** The JSON types that a place accepts, over all branches; empty means any. */
 export function acceptedTypes(schema: JsonSchema): readonly string[] {
   const branches = branchesOf(schema);
-  if (branches.length === 0) return typesOf(schema);
+  // "nullable" is how one dialect says it.
+  if (branches.length === 0) return schema.nullable === true ? [...typesOf(schema), "null"] : typesOf(schema);
   const all = branches.map(acceptedTypes);
   return all.some((types) => types.length === 0) ? [] : [...new Set(all.flat())];
 }

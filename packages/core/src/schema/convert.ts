@@ -1,7 +1,7 @@
 import { messageOf } from "../failure.ts";
 import type { ToolSchema } from "../tool.ts";
 import { type BaseForm, baseForm, type SchemaFault } from "./base-form.ts";
-import { isSchema, joinPath } from "./json-schema.ts";
+import { isSchema, type JsonSchema, joinPath } from "./json-schema.ts";
 
 const target = "draft-2020-12";
 
@@ -23,6 +23,15 @@ const replacements: Readonly<Record<string, string>> = {
   never: "nothing is allowed here; leave the field out",
 };
 
+/** What takes more than it shows: the model would be told less than the truth. */
+const hidden: Readonly<Record<string, string>> = {
+  coerce:
+    "it takes more types than it shows (coerce); write the type that is really taken, strings are repaired by themselves",
+  preprocess:
+    "it takes more types than it shows (preprocess); write the type that is really taken, and change it in `execute`",
+  catch: "it takes anything (catch); write the type that is really taken, with a default if it may be left out",
+};
+
 /**
  * A schema in our base form, converted by its own library.
  *
@@ -35,45 +44,61 @@ export function convert(schema: ToolSchema, side: "input" | "output"): BaseForm 
       "the schema does not describe itself as JSON Schema; use zod 4.2 or later, ArkType 2.1.28 or later, or Valibot through @valibot/to-json-schema";
     return { schema: {}, faults: [{ path: "", problem }] };
   }
+  const isZod = standard.vendor === "zod";
+  const found: SchemaFault[] = [];
   try {
-    const form = baseForm(standard.jsonSchema[side]({ target }));
-    const hidden = standard.vendor === "zod" ? diagnoseZod(schema, side) : [];
+    // zod tells what it meets on its walk, and so where: without that a fault has no path.
+    const options = isZod ? { libraryOptions: { override: noteZod(found) } } : {};
+    const form = baseForm(standard.jsonSchema[side]({ target, ...options }));
     return {
       schema: form.schema,
-      faults: [...hidden, ...form.faults.filter((fault) => !hidden.some((other) => other.path === fault.path))],
+      faults: [...found, ...form.faults.filter(({ path }) => !found.some((other) => other.path === path))],
     };
   } catch (error) {
-    const found = standard.vendor === "zod" ? diagnoseZod(schema, side) : [];
+    const faults = isZod ? diagnoseZod(schema, side) : [];
     return {
       schema: {},
-      faults: found.length > 0 ? found : [{ path: "", problem: `it has no JSON Schema: ${messageOf(error)}` }],
+      faults: faults.length > 0 ? faults : [{ path: "", problem: `it has no JSON Schema: ${messageOf(error)}` }],
     };
   }
 }
 
-/** zod says what it cannot represent without saying where; its own walk over the parts tells. */
+/** zod says what it cannot represent without saying where; asked to represent anything, its walk tells. */
 function diagnoseZod(schema: ToolSchema, side: "input" | "output"): SchemaFault[] {
   const faults: SchemaFault[] = [];
-  const override = (context: unknown): void => {
-    if (!isSchema(context)) return;
-    const { zodSchema, path } = context;
-    const type = zodType(zodSchema);
-    const problem = type === undefined ? undefined : replacements[type];
-    if (problem !== undefined && Array.isArray(path)) faults.push({ path: zodPath(path), problem });
-  };
   try {
-    schema["~standard"].jsonSchema[side]({ target, libraryOptions: { unrepresentable: "any", override } });
+    schema["~standard"].jsonSchema[side]({
+      target,
+      libraryOptions: { unrepresentable: "any", override: noteZod(faults) },
+    });
   } catch (error) {
     faults.push({ path: "", problem: `it has no JSON Schema: ${messageOf(error)}` });
   }
   return faults;
 }
 
-function zodType(schema: unknown): string | undefined {
+function noteZod(faults: SchemaFault[]): (context: unknown) => void {
+  return (context) => {
+    if (!isSchema(context) || !Array.isArray(context.path)) return;
+    const problem = zodProblem(zodDefinition(context.zodSchema));
+    const path = zodPath(context.path);
+    if (problem !== undefined && !faults.some((fault) => fault.path === path)) faults.push({ path, problem });
+  };
+}
+
+function zodProblem(definition: JsonSchema | undefined): string | undefined {
+  const type = definition?.type;
+  if (definition === undefined || typeof type !== "string") return undefined;
+  if (definition.coerce === true) return hidden.coerce;
+  if (type === "catch") return hidden.catch;
+  if (type === "pipe" && zodDefinition(definition.in)?.type === "transform") return hidden.preprocess;
+  return Object.hasOwn(replacements, type) ? replacements[type] : undefined;
+}
+
+function zodDefinition(schema: unknown): JsonSchema | undefined {
   if (typeof schema !== "object" || schema === null || !("_zod" in schema)) return undefined;
   const inner = schema._zod;
-  if (!isSchema(inner) || !isSchema(inner.def)) return undefined;
-  return typeof inner.def.type === "string" ? inner.def.type : undefined;
+  return isSchema(inner) && isSchema(inner.def) ? inner.def : undefined;
 }
 
 /** `["properties", "edits", "items", "properties", "at"]` → `edits[].at`. */

@@ -17,6 +17,7 @@ export function explain(schema: JsonSchema, value: unknown): Issue[] {
 
 function visit(schema: JsonSchema, value: unknown, path: Path, issues: Issue[]): void {
   if (issues.length >= maxIssues || path.length > maxDepth) return;
+  if (value === null && schema.nullable === true) return;
   const add = (message: string): void => {
     issues.push({ path, message });
   };

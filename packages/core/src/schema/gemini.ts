@@ -21,7 +21,7 @@ const words = [
  * @see https://ai.google.dev/api/caching#Schema
  */
 export function gemini(base: JsonSchema): JsonSchema {
-  return rewrite(base, (schema, path) => {
+  const said = rewrite(base, (schema, path) => {
     if (typesOf(schema).length === 0 && branchesOf(schema).length === 0)
       throw new Unsupported(path, "a value of any type cannot be said in gemini; name its type");
     const { items } = schema;
@@ -36,7 +36,11 @@ export function gemini(base: JsonSchema): JsonSchema {
         "array items that may themselves be arrays cannot be said in gemini; use objects",
       );
     }
-    return oneType(plain(schema), path);
+    return oneType(plain(schema));
+  });
+  return rewrite(said, (schema, path) => {
+    if (schema.type === "null") throw new Unsupported(path, "null alone cannot be said in gemini; leave the field out");
+    return schema;
   });
 }
 
@@ -55,7 +59,7 @@ function plain(schema: JsonSchema): JsonSchema {
 }
 
 /** `[t, "null"]` and a null branch become `nullable`; several types become `anyOf`. */
-function oneType(schema: JsonSchema, path: string): JsonSchema {
+function oneType(schema: JsonSchema): JsonSchema {
   if (Array.isArray(schema.anyOf)) {
     const branches = branchesOf(schema).filter((branch) => branch.type !== "null");
     const hasNull = branches.length < schema.anyOf.length;
@@ -64,7 +68,8 @@ function oneType(schema: JsonSchema, path: string): JsonSchema {
     const merged = branches.length === 1 && only !== undefined ? { ...only, ...rest } : { ...rest, anyOf: branches };
     return ordered(hasNull ? { ...merged, nullable: true } : merged);
   }
-  if (schema.type === "null") throw new Unsupported(path, "null alone cannot be said in gemini; leave the field out");
+  // A null branch is taken away by the union that holds it; any other is refused afterwards.
+  if (schema.type === "null") return schema;
   const types = typesOf(schema).filter((type) => type !== "null");
   const hasNull = types.length < typesOf(schema).length;
   const [only] = types;

@@ -20,7 +20,6 @@ const analysis: { [key: string]: Json } = {
   autoSearchPaths: true,
   useLibraryCodeForTypes: true,
   diagnosticMode: "openFilesOnly",
-  indexing: true,
 };
 const hints: { [key: string]: Json } = {
   variableTypes: true,
@@ -44,6 +43,8 @@ export const basedpyright: ServerDefinition = {
   root,
   group: "python",
   pullsSettings: true,
+  // the first completion builds the index of everything that could be imported
+  timeouts: { fast: 30_000 },
   install: [{ with: "npm", what: "basedpyright" }],
   settings: {
     python: { pythonPath: "${python}", analysis },
@@ -61,6 +62,8 @@ export const pyright: ServerDefinition = {
   root,
   group: "python",
   pullsSettings: true,
+  // the first completion builds the index of everything that could be imported
+  timeouts: { fast: 30_000 },
   install: [{ with: "npm", what: "pyright" }],
   settings: { python: { pythonPath: "${python}", analysis }, pyright: {} },
   ready,

@@ -25,7 +25,7 @@ export function codeActions(toolbox: Toolbox): AnyTool {
         "Quick fixes, refactorings and source actions that servers offer for a line, range or symbol, by title. lsp_execute_code_action runs one.",
       inputSchema: z.object({
         ...p.range,
-        kind: z.string().min(1).optional().describe("Prefix of the kind: quickfix, refactor, source."),
+        kind: z.string().min(1).optional().describe("Prefix: quickfix, refactor, source."),
         ...p.page(100),
       }),
       outputSchema: z.object({

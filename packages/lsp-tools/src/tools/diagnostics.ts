@@ -23,13 +23,13 @@ export function diagnostics(toolbox: Toolbox): AnyTool {
       description:
         "Errors and warnings of a file, a folder or all open files, for what is on disk now. Use after every edit. Says clean only when the servers have confirmed it.",
       inputSchema: z.object({
-        filePath: z.string().min(1).optional().describe("A file, or a folder (50 files); all open files by default."),
+        filePath: z.string().min(1).optional().describe("File or folder; default: open files."),
         severity: z
           .enum([...severities, "all"])
           .default("all")
-          .describe("Lowest level shown."),
-        limit: z.number().int().min(1).max(1000).default(200).describe("Most entries."),
-        offset: z.number().int().min(0).default(0).describe("Entries to skip."),
+          .describe("Lowest shown."),
+        limit: z.number().int().min(1).max(1000).default(200).describe("Page size."),
+        offset: z.number().int().min(0).default(0).describe("Skip."),
       }),
       outputSchema: z.object({
         ...schemas.answer,

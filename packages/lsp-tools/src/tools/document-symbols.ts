@@ -26,7 +26,7 @@ export function documentSymbols(toolbox: Toolbox): AnyTool {
         "Outline of a file: classes, functions, members with kind, position and span. Use first on a file you do not know.",
       inputSchema: z.object({
         ...p.file,
-        depth: z.number().int().min(1).max(16).optional().describe("Levels shown; all by default."),
+        depth: z.number().int().min(1).max(16).optional().describe("Levels; default all."),
         ...p.page(500),
       }),
       outputSchema: z.object({ ...schemas.answer, ...schemas.page, symbols: z.array(schemas.symbolInfo) }),

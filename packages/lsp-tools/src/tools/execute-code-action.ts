@@ -31,11 +31,11 @@ export function executeCodeAction(toolbox: Toolbox): AnyTool {
       failureLead: "Nothing was written.",
       inputSchema: z.object({
         ...p.range,
-        title: z.string().min(1).describe("Title as listed by lsp_code_actions, or a part that only one has."),
-        kind: z.string().min(1).optional().describe("Prefix of the kind."),
-        dryRun: z.boolean().default(false).describe("Show the diff, write nothing."),
-        confirmAnnotated: z.boolean().default(false).describe("Also apply edits the server wants confirmed."),
-        server: z.string().min(1).optional().describe("Server id, when two offer the same title."),
+        title: z.string().min(1).describe("As listed, or a part only one has."),
+        kind: z.string().min(1).optional().describe("Prefix."),
+        dryRun: z.boolean().default(false).describe("Diff only."),
+        confirmAnnotated: z.boolean().default(false).describe("Apply these, too."),
+        server: z.string().min(1).optional().describe("Server id."),
       }),
       outputSchema: z.object({
         ...schemas.editData,

@@ -29,11 +29,8 @@ export function findReferences(toolbox: Toolbox): AnyTool {
         "Every use of a name in the whole project. Use before renaming, changing or deleting it. Grouped by file with line, columns and source line.",
       inputSchema: z.object({
         ...p.position,
-        includeDeclaration: z.boolean().default(true).describe("Count the declaration too."),
-        detail: z
-          .enum(["positions", "line", "block"])
-          .default("line")
-          .describe("Text of each: none, its line, 2 lines around."),
+        includeDeclaration: z.boolean().default(true).describe("Count it too."),
+        detail: z.enum(["positions", "line", "block"]).default("line").describe("Text shown."),
         ...p.page(200),
       }),
       outputSchema: z.object({

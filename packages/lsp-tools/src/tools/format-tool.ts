@@ -38,10 +38,10 @@ export function formatTool(toolbox: Toolbox, spec: FormatTool): AnyTool {
       inputSchema: z.object({
         ...(spec.range ? p.range : p.file),
         filePath: p.filePath,
-        dryRun: z.boolean().default(false).describe("Show the diff, write nothing."),
-        tabSize: z.number().int().min(1).max(16).optional().describe("Default: .editorconfig, else as in the file."),
+        dryRun: z.boolean().default(false).describe("Diff only."),
+        tabSize: z.number().int().min(1).max(16).optional().describe("Default: .editorconfig, file."),
         insertSpaces: z.boolean().optional().describe("Spaces, not tabs."),
-        server: z.string().min(1).optional().describe("Server id, when not the usual one."),
+        server: z.string().min(1).optional().describe("Server id."),
       }),
       outputSchema: z.object({ ...schemas.editData, content: z.string().optional() }),
       annotations: writes,

@@ -51,9 +51,7 @@ export function hierarchyTool(toolbox: Toolbox, spec: HierarchyTool): AnyTool {
   const { base } = toolbox;
   const p = parameters(base);
   const feature: Feature = features[spec.feature];
-  const item = spec.items
-    ? { item: z.string().min(1).optional().describe("A handle of lsp_prepare_call_hierarchy, in place of a position.") }
-    : {};
+  const item = spec.items ? { item: z.string().min(1).optional().describe("Handle, in place of a position.") } : {};
   const filePath = spec.items ? p.filePath.optional() : p.filePath;
   return anyTool(
     defineTool({

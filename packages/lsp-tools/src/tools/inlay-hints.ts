@@ -39,10 +39,10 @@ export function inlayHints(toolbox: Toolbox): AnyTool {
     limit: 300,
     merge: true,
     extra: {
-      startLine: number("First line; the whole document by default."),
-      startChar: number("Column of the start."),
+      startLine: number("First line."),
+      startChar: number("UTF-16."),
       endLine: number("Last line."),
-      endChar: number("Column of the end, exclusive."),
+      endChar: number("Exclusive."),
     },
     item: z.object({
       position: schemas.pos,

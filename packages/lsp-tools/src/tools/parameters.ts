@@ -4,14 +4,9 @@ import type { Where, WhereRange } from "../target.ts";
 /** The parameter sets that tools share, in the numbering of the toolset. */
 export function parameters(base: 0 | 1) {
   const number = (text: string) => z.number().int().min(base).optional().describe(text);
-  const filePath = z.string().min(1).describe("Path or file: URI.");
-  const symbol = z
-    .string()
-    .min(1)
-    .max(256)
-    .optional()
-    .describe("Name or path of a symbol: area, Circle/area, foo#2 for the second.");
-  const based = `from ${base}`;
+  const filePath = z.string().describe("Path or URI.");
+  const symbol = z.string().min(1).max(256).optional().describe("area, Circle/area, foo#2");
+  const based = `From ${base}`;
   return {
     filePath,
     symbol,
@@ -20,23 +15,23 @@ export function parameters(base: 0 | 1) {
     /** P */
     position: {
       filePath,
-      line: number(`Line ${based}; with character, or use symbol.`),
-      character: number(`UTF-16 column ${based}.`),
+      line: number(`${based}; line+character, or symbol`),
+      character: number(`UTF-16, ${based}`),
       symbol,
     },
     /** R */
     range: {
       filePath,
-      startLine: number(`First line ${based}; alone: that whole line.`),
-      startChar: number("UTF-16 column of the start."),
+      startLine: number(`${based}; alone: that line; or symbol`),
+      startChar: number("UTF-16."),
       endLine: number("Last line."),
-      endChar: number("Column of the end, exclusive."),
+      endChar: number("Exclusive."),
       symbol,
     },
     /** L */
     page: (limit: number) => ({
-      limit: z.number().int().min(1).max(1000).default(limit).describe("Most entries."),
-      offset: z.number().int().min(0).default(0).describe("Entries to skip."),
+      limit: z.number().int().min(1).max(1000).default(limit).describe("Page size."),
+      offset: z.number().int().min(0).default(0).describe("Skip."),
     }),
   };
 }

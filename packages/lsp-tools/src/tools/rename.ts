@@ -29,9 +29,9 @@ export function rename(toolbox: Toolbox): AnyTool {
       inputSchema: z.object({
         ...parameters(base).position,
         newName: z.string().describe("The new name."),
-        dryRun: z.boolean().default(false).describe("Show the diff, write nothing."),
-        confirmAnnotated: z.boolean().default(false).describe("Also apply edits the server wants confirmed."),
-        server: z.string().min(1).optional().describe("Server id, when not the main one."),
+        dryRun: z.boolean().default(false).describe("Diff only."),
+        confirmAnnotated: z.boolean().default(false).describe("Apply these, too."),
+        server: z.string().min(1).optional().describe("Server id."),
       }),
       outputSchema: z.object({
         ...schemas.editData,

@@ -14,7 +14,7 @@ export function restartServer(toolbox: Toolbox): AnyTool {
       description:
         "Stops and starts the servers of a language below this folder, and forgets earlier failures. Use when a server failed or a program was just installed.",
       inputSchema: z.object({
-        languageId: z.string().min(1).describe("Language id (typescript, python) or server id (clangd)."),
+        languageId: z.string().min(1).describe("Language or server id."),
       }),
       outputSchema: z.object({ servers: z.array(serverStatus) }),
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },

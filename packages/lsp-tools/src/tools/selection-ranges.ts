@@ -30,7 +30,7 @@ export function selectionRanges(toolbox: Toolbox): AnyTool {
           .min(1)
           .max(50)
           .optional()
-          .describe("Positions to start from."),
+          .describe("Starts."),
         symbol: p.symbol,
       }),
       outputSchema: z.object({

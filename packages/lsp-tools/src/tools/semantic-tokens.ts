@@ -26,7 +26,7 @@ export function semanticTokens(toolbox: Toolbox): AnyTool {
     extra: {
       startLine: number("First line."),
       endLine: number("Last line."),
-      types: z.array(z.string()).optional().describe("Only these types: function, variable …"),
+      types: z.array(z.string()).optional().describe("function, variable …"),
     },
     item: z.object({
       line: z.number().int(),

@@ -27,13 +27,9 @@ export function workspaceSymbols(toolbox: Toolbox): AnyTool {
       description:
         "Finds classes, functions and variables of the project by name. Use when you know a name but not its file.",
       inputSchema: z.object({
-        query: z
-          .string()
-          .min(1)
-          .max(256)
-          .describe("Name or part of it; servers answer nothing useful to an empty one."),
-        filePath: z.string().min(1).optional().describe("A file of the project to search; picks its servers."),
-        kind: z.string().min(1).optional().describe("Only this kind: class, function, method …"),
+        query: z.string().min(1).max(256).describe("Name or part of it."),
+        filePath: z.string().min(1).optional().describe("A file of the project."),
+        kind: z.string().min(1).optional().describe("class, function …"),
         ...p.page(100),
       }),
       outputSchema: z.object({ ...schemas.answer, ...schemas.page, symbols: z.array(schemas.symbolInfo) }),

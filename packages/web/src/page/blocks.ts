@@ -125,7 +125,8 @@ class Run {
       return;
     }
     if (!(node instanceof Element) || this.#skip(node)) return;
-    const apart = node.name === "a" || node.name === "button" || node.name === "label" || node.name === "br" || node.name === "img";
+    const apart =
+      node.name === "a" || node.name === "button" || node.name === "label" || node.name === "br" || node.name === "img";
     if (node.name === "a") this.links += 1;
     if (node.name === "img") this.images += 1;
     if (apart) this.#blank();

@@ -49,11 +49,21 @@ function russian(char: string): number {
 
 const candidates: readonly Candidate[] = [
   { charset: "gb18030", worth: chinese(simplified), languages: ["zh", "zh-cn", "zh-hans"], domains: ["cn"] },
-  { charset: "big5", worth: chinese(traditional), languages: ["zh", "zh-tw", "zh-hk", "zh-hant"], domains: ["tw", "hk"] },
+  {
+    charset: "big5",
+    worth: chinese(traditional),
+    languages: ["zh", "zh-tw", "zh-hk", "zh-hant"],
+    domains: ["tw", "hk"],
+  },
   { charset: "shift_jis", worth: japanese, languages: ["ja"], domains: ["jp"] },
   { charset: "euc-jp", worth: japanese, languages: ["ja"], domains: ["jp"] },
   { charset: "euc-kr", worth: hangul, languages: ["ko"], domains: ["kr"] },
-  { charset: "windows-1251", worth: russian, languages: ["ru", "uk", "bg", "be", "sr"], domains: ["ru", "ua", "bg", "by"] },
+  {
+    charset: "windows-1251",
+    worth: russian,
+    languages: ["ru", "uk", "bg", "be", "sr"],
+    domains: ["ru", "ua", "bg", "by"],
+  },
   { charset: "koi8-r", worth: russian, languages: ["ru"], domains: ["ru", "su"] },
 ];
 
@@ -75,7 +85,9 @@ export function guessCharset(bytes: Uint8Array, url: string | undefined): string
       sum += char === "\ufffd" ? -4 : worth(char);
     }
     if (count < 4) continue;
-    const hint = (languages.includes(language) || languages.includes(language.split("-")[0] ?? "") ? 0.12 : 0) + (domains.includes(domain) ? 0.12 : 0);
+    const hint =
+      (languages.includes(language) || languages.includes(language.split("-")[0] ?? "") ? 0.12 : 0) +
+      (domains.includes(domain) ? 0.12 : 0);
     const score = sum / count + hint;
     if (!best || score > best.score) best = { charset, score };
   }

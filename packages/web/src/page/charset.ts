@@ -46,17 +46,24 @@ export function decode(bytes: Uint8Array, options: DecodeOptions): DecodedBody &
           text: other,
           charset: meta,
           source: "meta",
-          notes: [{ code: "charset_conflict", message: `the header says ${header}, the page says ${meta} and only that fits` }],
+          notes: [
+            {
+              code: "charset_conflict",
+              message: `the header says ${header}, the page says ${meta} and only that fits`,
+            },
+          ],
         };
     }
     return { text, charset: header, source: "header", notes: [] };
   }
   if (meta) return { text: decodeWith(bytes, meta, options), charset: meta, source: "meta", notes: [] };
-  if (isUtf8(bytes, options.complete ?? true)) return { text: decodeWith(bytes, "utf-8", options), charset: "utf-8", source: "utf8", notes: [] };
+  if (isUtf8(bytes, options.complete ?? true))
+    return { text: decodeWith(bytes, "utf-8", options), charset: "utf-8", source: "utf8", notes: [] };
   const wide = utf16ByNuls(bytes);
   if (wide) return { text: decodeWith(bytes, wide, options), charset: wide, source: "sniff", notes: [guessed(wide)] };
   const guess = guessCharset(bytes.subarray(0, 65_536), options.url);
-  if (guess) return { text: decodeWith(bytes, guess, options), charset: guess, source: "sniff", notes: [guessed(guess)] };
+  if (guess)
+    return { text: decodeWith(bytes, guess, options), charset: guess, source: "sniff", notes: [guessed(guess)] };
   return { text: decodeWith(bytes, "windows-1252", options), charset: "windows-1252", source: "default", notes: [] };
 }
 
@@ -133,7 +140,11 @@ function utf16ByNuls(bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined {
 
 /** Whether zero bytes in a body are those of UTF-16 or UTF-32 text. */
 export function isWideText(bytes: Uint8Array): boolean {
-  return getBOMEncoding(bytes)?.startsWith("utf-16") === true || utf32Mark(bytes) !== undefined || utf16ByNuls(bytes) !== undefined;
+  return (
+    getBOMEncoding(bytes)?.startsWith("utf-16") === true ||
+    utf32Mark(bytes) !== undefined ||
+    utf16ByNuls(bytes) !== undefined
+  );
 }
 
 function utf32Mark(bytes: Uint8Array): "utf-32be" | undefined {

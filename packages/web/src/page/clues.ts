@@ -16,11 +16,26 @@ const urlClues: readonly (readonly [string, RegExp])[] = [
   ["urlDate", /\/(?:19|20)\d\d[/-]\d\d?/],
   ["urlArticle", /\/(?:blog|news|article|articles|story|stories|post|posts|magazine|press|insights|opinion)s?\//],
   ["urlProduct", /\/(?:p|product|products|item|itm|dp|pdp|ip|prod)\/|\/pdp\b|\/p\/?$/],
-  ["urlCollection", /\/(?:c|cat|category|categories|collections?|shop|store|browse|department|departments|b)\/|\/shop\/?$/],
-  ["urlListing", /\/(?:search|list|topics?|directory|jobs|courses?|events?|listing|listings|rankings?|top|explore|results)(?:\/|\?|$)/],
-  ["urlForum", /\/(?:t|thread|threads|topic|showthread|viewtopic|forum|forums|questions|discussion|discussions|comments|community|d|r)\b|viewtopic|showthread/],
-  ["urlDocs", /\/(?:docs?|documentation|guide|guides|reference|api|manual|tutorials?|learn|wiki|help|kb|handbook|en\/latest|en\/stable)(?:\/|$)/],
-  ["urlService", /\/(?:services?|solutions|features|pricing|platform|product|products|about|company|industries|use-cases)(?:\/|$)/],
+  [
+    "urlCollection",
+    /\/(?:c|cat|category|categories|collections?|shop|store|browse|department|departments|b)\/|\/shop\/?$/,
+  ],
+  [
+    "urlListing",
+    /\/(?:search|list|topics?|directory|jobs|courses?|events?|listing|listings|rankings?|top|explore|results)(?:\/|\?|$)/,
+  ],
+  [
+    "urlForum",
+    /\/(?:t|thread|threads|topic|showthread|viewtopic|forum|forums|questions|discussion|discussions|comments|community|d|r)\b|viewtopic|showthread/,
+  ],
+  [
+    "urlDocs",
+    /\/(?:docs?|documentation|guide|guides|reference|api|manual|tutorials?|learn|wiki|help|kb|handbook|en\/latest|en\/stable)(?:\/|$)/,
+  ],
+  [
+    "urlService",
+    /\/(?:services?|solutions|features|pricing|platform|product|products|about|company|industries|use-cases)(?:\/|$)/,
+  ],
   ["hostDocs", /^[a-z]+:\/\/(?:docs?|developers?|help|support|api|wiki|learn|dev)\./],
   ["hostForum", /^[a-z]+:\/\/(?:forums?|community|discuss|boards?|answers|users|discourse)\./],
   ["hostShop", /^[a-z]+:\/\/(?:shop|store)\./],
@@ -35,7 +50,20 @@ export function findClues(document: Document, url: string): PageClues {
   let generator = "";
   const dataTexts: string[] = [];
   const types = new Map<string, number>();
-  const counts = { h1: 0, h2: 0, p: 0, pre: 0, article: 0, main: 0, form: 0, img: 0, time: 0, table: 0, code: 0, textarea: 0 };
+  const counts = {
+    h1: 0,
+    h2: 0,
+    p: 0,
+    pre: 0,
+    article: 0,
+    main: 0,
+    form: 0,
+    img: 0,
+    time: 0,
+    table: 0,
+    code: 0,
+    textarea: 0,
+  };
   for (const element of elementsIn(document)) {
     const { name, attribs } = element;
     if (name in counts) counts[name as keyof typeof counts] += 1;
@@ -50,8 +78,11 @@ export function findClues(document: Document, url: string): PageClues {
       else if (key === "generator") generator = value.toLowerCase();
     } else if (name === "script" && attribs.type?.includes("ld+json")) {
       const source = textContent(element);
-      for (const [, type = ""] of source.matchAll(/"@type"\s*:\s*\[?\s*"([^"]{1,60})"/g)) types.set(type, (types.get(type) ?? 0) + 1);
-      for (const [, value = ""] of source.matchAll(/"(?:articleBody|description|text|reviewBody)"\s*:\s*"((?:[^"\\]|\\.){80,100000})"/g))
+      for (const [, type = ""] of source.matchAll(/"@type"\s*:\s*\[?\s*"([^"]{1,60})"/g))
+        types.set(type, (types.get(type) ?? 0) + 1);
+      for (const [, value = ""] of source.matchAll(
+        /"(?:articleBody|description|text|reviewBody)"\s*:\s*"((?:[^"\\]|\\.){80,100000})"/g,
+      ))
         dataTexts.push(unescapeJson(value));
     }
     if (attribs.itemtype) {
@@ -74,15 +105,32 @@ export function findClues(document: Document, url: string): PageClues {
   clues.ogArticle = ogType === "article" ? 1 : 0;
   clues.ogProduct = ogType.includes("product") ? 1 : 0;
   clues.ogWebsite = ogType === "website" ? 1 : 0;
-  clues.docGenerator = /sphinx|mkdocs|docusaurus|vitepress|hugo|gitbook|jekyll|antora|starlight|mdbook|javadoc|doxygen/.test(generator) ? 1 : 0;
-  clues.forumGenerator = /discourse|xenforo|vbulletin|phpbb|mybb|flarum|vanilla|invision|nodebb|smf/.test(generator) ? 1 : 0;
+  clues.docGenerator =
+    /sphinx|mkdocs|docusaurus|vitepress|hugo|gitbook|jekyll|antora|starlight|mdbook|javadoc|doxygen/.test(generator)
+      ? 1
+      : 0;
+  clues.forumGenerator = /discourse|xenforo|vbulletin|phpbb|mybb|flarum|vanilla|invision|nodebb|smf/.test(generator)
+    ? 1
+    : 0;
   for (const [name, count] of Object.entries(counts)) clues[`n.${name}`] = Math.log1p(count);
-  return { url, title: heading && jaccardLoose(heading, title) ? heading : title || heading, description, dataText: squeeze(dataTexts.join(" ")).toLowerCase(), clues };
+  return {
+    url,
+    title: heading && jaccardLoose(heading, title) ? heading : title || heading,
+    description,
+    dataText: squeeze(dataTexts.join(" ")).toLowerCase(),
+    clues,
+  };
 }
 
 function jaccardLoose(heading: string, title: string): boolean {
   const lower = title.toLowerCase();
-  return lower.includes(heading.toLowerCase()) || heading.toLowerCase().split(/\s+/).filter((word) => lower.includes(word)).length > 3;
+  return (
+    lower.includes(heading.toLowerCase()) ||
+    heading
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => lower.includes(word)).length > 3
+  );
 }
 
 function unescapeJson(value: string): string {

@@ -17,7 +17,11 @@ export const contextNames: readonly string[] = [
  * How the blocks around were judged: neighbours, containers, blocks of the same shape, blocks under the same heading.
  * `chances` are first judgements between 0 and 1, `weights` text lengths.
  */
-export function contextFeatures(chances: ArrayLike<number>, weights: readonly number[], groups: readonly Int32Array[]): Float32Array[] {
+export function contextFeatures(
+  chances: ArrayLike<number>,
+  weights: readonly number[],
+  groups: readonly Int32Array[],
+): Float32Array[] {
   const count = chances.length;
   const sums = groupNames.map(() => new Map<number, { chance: number; weight: number }>());
   let pageChance = 0;

@@ -35,13 +35,18 @@ export type ConvertOptions = Omit<ReadPageOptions, "signal">;
 export async function convert(bytes: Uint8Array, options: ConvertOptions): Promise<Page> {
   const { kind, contentType } = sniff(bytes, options.contentType);
   const { format = "auto", selector } = options;
-  if (selector !== undefined && kind !== "html") throw new PageError("unsupported", `a selector needs HTML; this is ${contentType}`);
+  if (selector !== undefined && kind !== "html")
+    throw new PageError("unsupported", `a selector needs HTML; this is ${contentType}`);
   if (format === "html" && kind !== "html") throw cannot("html", contentType);
   if (kind === "binary" || kind === "image" || kind === "pdf") return convertBinary(bytes, kind, contentType, options);
 
   const cut = kind === "html" && bytes.length > mostHtml && format !== "raw";
   const complete = (options.complete ?? true) && !cut;
-  const body = decode(cut ? bytes.subarray(0, mostHtml) : bytes, { contentType: options.contentType, url: options.url, complete });
+  const body = decode(cut ? bytes.subarray(0, mostHtml) : bytes, {
+    contentType: options.contentType,
+    url: options.url,
+    complete,
+  });
   const notes: PageNote[] = [...body.notes];
   if (cut) notes.push({ code: "cut", message: `only the first ${mostHtml} bytes of ${bytes.length} were read` });
   else if (!complete) notes.push({ code: "cut", message: "only the beginning of the document was read" });
@@ -65,7 +70,8 @@ type Base = Pick<Page, "kind" | "contentType" | "mayNeedJavaScript"> & { charset
 
 function convertText(text: string, base: Base, format: string): Page {
   if (format === "json") throw cannot("json", base.contentType);
-  if (format === "markdown" && !/markdown/.test(base.contentType)) return { ...base, format, content: fenced(text, "") };
+  if (format === "markdown" && !/markdown/.test(base.contentType))
+    return { ...base, format, content: fenced(text, "") };
   return { ...base, format: /markdown/.test(base.contentType) ? "markdown" : "text", content: text };
 }
 
@@ -86,23 +92,59 @@ function cannot(format: string, contentType: string): PageError {
   return new PageError("unsupported", `${contentType} cannot be given as ${format}`, 'format: "auto"');
 }
 
-async function convertBinary(bytes: Uint8Array, kind: "binary" | "image" | "pdf", contentType: string, options: ConvertOptions): Promise<Page> {
+async function convertBinary(
+  bytes: Uint8Array,
+  kind: "binary" | "image" | "pdf",
+  contentType: string,
+  options: ConvertOptions,
+): Promise<Page> {
   const { format = "auto", maxRawBytes } = options;
   const size = `${bytes.length.toLocaleString("en-US")} bytes`;
   const base = { kind, contentType, mayNeedJavaScript: false, notes: [] as PageNote[] };
   if (format === "raw") {
-    if (maxRawBytes !== undefined && bytes.length > maxRawBytes) throw new PageError("too_large", `${contentType} of ${size} is over the limit of ${maxRawBytes.toLocaleString("en-US")} bytes`, "download_file");
-    return { ...base, format, content: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"), encoding: "base64" };
+    if (maxRawBytes !== undefined && bytes.length > maxRawBytes)
+      throw new PageError(
+        "too_large",
+        `${contentType} of ${size} is over the limit of ${maxRawBytes.toLocaleString("en-US")} bytes`,
+        "download_file",
+      );
+    return {
+      ...base,
+      format,
+      content: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"),
+      encoding: "base64",
+    };
   }
   if (kind === "pdf" && format !== "json") {
     const { text, metadata, notes } = await readPdf(bytes);
-    return { ...base, format: "text", content: text, metadata, notes, ...(metadata.title === undefined ? {} : { title: metadata.title }) };
+    return {
+      ...base,
+      format: "text",
+      content: text,
+      metadata,
+      notes,
+      ...(metadata.title === undefined ? {} : { title: metadata.title }),
+    };
   }
   if (kind === "image" && format === "auto") {
-    if (bytes.length > mostImage) throw new PageError("too_large", `the image (${contentType}, ${size}) is over ${mostImage.toLocaleString("en-US")} bytes`, "download_file");
-    return { ...base, format: "text", content: `image: ${contentType}, ${size}`, attachment: { mediaType: contentType, bytes: bytes.slice() } };
+    if (bytes.length > mostImage)
+      throw new PageError(
+        "too_large",
+        `the image (${contentType}, ${size}) is over ${mostImage.toLocaleString("en-US")} bytes`,
+        "download_file",
+      );
+    return {
+      ...base,
+      format: "text",
+      content: `image: ${contentType}, ${size}`,
+      attachment: { mediaType: contentType, bytes: new Uint8Array(bytes) },
+    };
   }
-  throw new PageError("unsupported", `${contentType} of ${size} cannot be given as ${format === "auto" ? "text" : format}`, "download_file");
+  throw new PageError(
+    "unsupported",
+    `${contentType} of ${size} cannot be given as ${format === "auto" ? "text" : format}`,
+    "download_file",
+  );
 }
 
 function convertHtml(source: string, base: Base, options: ConvertOptions): Page {
@@ -117,7 +159,8 @@ function convertHtml(source: string, base: Base, options: ConvertOptions): Page 
     { url, ...(options.only === undefined ? {} : { only: options.only }) },
     { blocks: blockWeights, types: typeWeights },
   );
-  if (options.only === "article" && extracted.text === "" && !extracted.mayNeedJavaScript) throw new PageError("not_found", "the page holds no article", 'engine: "default"');
+  if (options.only === "article" && extracted.text === "" && !extracted.mayNeedJavaScript)
+    throw new PageError("not_found", "the page holds no article", 'engine: "default"');
   return page(extracted, base, format, section);
 }
 
@@ -125,7 +168,8 @@ function parsed(source: string): Document {
   try {
     return parseHtml(source);
   } catch (error) {
-    if (error instanceof TooManyNodesError) throw new PageError("too_large", `the page is too complex to convert: ${error.message}`, 'format: "raw"');
+    if (error instanceof TooManyNodesError)
+      throw new PageError("too_large", `the page is too complex to convert: ${error.message}`, 'format: "raw"');
     throw error;
   }
 }
@@ -147,7 +191,11 @@ function page(extracted: Extracted, base: Base, format: string, section: string 
 }
 
 function structured(metadata: Extracted["metadata"], data: Extracted["data"]): string {
-  return JSON.stringify({ metadata, jsonLd: data.jsonLd, microdata: data.microdata, embedded: data.embedded }, undefined, 2);
+  return JSON.stringify(
+    { metadata, jsonLd: data.jsonLd, microdata: data.microdata, embedded: data.embedded },
+    undefined,
+    2,
+  );
 }
 
 /** The document without scripts, styles and event handlers, addresses absolute. */
@@ -156,9 +204,17 @@ function wholeHtml(document: Document, base: Base, url: string): Page {
   const data = harvestData(document);
   const metadata = readMetadata(document, data, url, address);
   adoptNoscriptImages(document);
-  const skip = ({ name }: Element): boolean => /^(?:script|style|template|noscript|link|meta|base|object|embed|applet)$/.test(name);
+  const skip = ({ name }: Element): boolean =>
+    /^(?:script|style|template|noscript|link|meta|base|object|embed|applet)$/.test(name);
   const content = contentHtml(document, { base: address, url, skip });
-  return { ...base, format: "html", content: removeMark(content).text, metadata, data, ...(metadata.title === undefined ? {} : { title: metadata.title }) };
+  return {
+    ...base,
+    format: "html",
+    content: removeMark(content).text,
+    metadata,
+    data,
+    ...(metadata.title === undefined ? {} : { title: metadata.title }),
+  };
 }
 
 /** Everything visible in the elements that a selector matches. */
@@ -175,13 +231,24 @@ function selected(document: Document, base: Base, options: ConvertOptions, secti
   const chosen = new Set<Element>(elements);
   // What was asked for by name is given even where it is hidden.
   const skip = (element: Element): boolean => !chosen.has(element) && visibility.skip(element);
-  const tree = keptTree(document, new Set<ChildNode>(elements), (element) => !holdsChosen(element, chosen) && skip(element));
+  const tree = keptTree(
+    document,
+    new Set<ChildNode>(elements),
+    (element) => !holdsChosen(element, chosen) && skip(element),
+  );
   prepare(tree);
-  const context = { base: address, url, skip: (element: Element): boolean => visibility.skip(element) && !isCopyOf(element, chosen) };
+  const context = {
+    base: address,
+    url,
+    skip: (element: Element): boolean => visibility.skip(element) && !isCopyOf(element, chosen),
+  };
   const common = { ...base, metadata, data, ...(metadata.title === undefined ? {} : { title: metadata.title }) };
   if (format === "html") return { ...common, format, content: removeMark(contentHtml(tree, context)).text };
   if (format === "text") {
-    const text = cutBlocks(tree, context.skip).map((block) => block.text).filter((line) => line !== "").join("\n");
+    const text = cutBlocks(tree, context.skip)
+      .map((block) => block.text)
+      .filter((line) => line !== "")
+      .join("\n");
     return { ...common, format, ...withSection(text, section) };
   }
   return { ...common, format: "markdown", ...withSection(toMarkdown(tree, context), section) };
@@ -194,7 +261,13 @@ function holdsChosen(element: Element, chosen: ReadonlySet<Element>): boolean {
 }
 
 function isCopyOf(element: Element, chosen: ReadonlySet<Element>): boolean {
-  for (const each of chosen) if (each.name === element.name && each.attribs.id === element.attribs.id && each.attribs.class === element.attribs.class) return true;
+  for (const each of chosen)
+    if (
+      each.name === element.name &&
+      each.attribs.id === element.attribs.id &&
+      each.attribs.class === element.attribs.class
+    )
+      return true;
   return false;
 }
 
@@ -236,7 +309,10 @@ function removeMark(content: string): { text: string; at: number } {
   return at < 0 ? { text: content, at } : { text: content.slice(0, at) + content.slice(at + 1), at };
 }
 
-function withSection(content: string, id: string | undefined): { content: string; section?: { id: string; offset: number } } {
+function withSection(
+  content: string,
+  id: string | undefined,
+): { content: string; section?: { id: string; offset: number } } {
   const { text, at } = removeMark(content);
   if (id === undefined || at < 0) return { content: text };
   // The section starts with its line: heading marks stand before the text.

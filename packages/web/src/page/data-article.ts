@@ -1,7 +1,18 @@
 import { recordsIn } from "./harvest.ts";
 import type { PageData } from "./types.ts";
 
-const bodies = ["articleBody", "body", "content", "bodyHtml", "contentHtml", "html", "text", "reviewBody", "markdown", "description"];
+const bodies = [
+  "articleBody",
+  "body",
+  "content",
+  "bodyHtml",
+  "contentHtml",
+  "html",
+  "text",
+  "reviewBody",
+  "markdown",
+  "description",
+];
 
 /** Longest text that the page's data calls its body; a shell that scripts would fill often carries it. */
 export function dataArticle(data: PageData, onlyArticle: boolean): string | undefined {
@@ -35,5 +46,5 @@ function textOfParts(value: unknown): string {
 function isProse(text: string): boolean {
   if (text.length < 200 || /^\s*[{[]/.test(text)) return false;
   const words = text.split(/\s+/);
-  return words.length > 25 && text.length / words.length < 20 && /[.!?]/.test(text) || /[。！？]/.test(text);
+  return (words.length > 25 && text.length / words.length < 20 && /[.!?]/.test(text)) || /[。！？]/.test(text);
 }

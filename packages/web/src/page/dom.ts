@@ -26,13 +26,22 @@ export function parentElement(node: ChildNode): Element | undefined {
   return node.parent instanceof Element ? node.parent : undefined;
 }
 
-/** The node and all elements in it, in document order. */
-export function* elementsIn(root: ParentNode): Generator<Element> {
-  for (const child of root.children) {
-    if (!(child instanceof Element)) continue;
-    yield child;
-    yield* elementsIn(child);
+/** All elements below, in document order. The list is made before it is walked, so the tree may be changed meanwhile. */
+export function elementsIn(root: ParentNode): Element[] {
+  const found: Element[] = [];
+  const stack: ChildNode[] = [];
+  const push = (children: readonly ChildNode[]): void => {
+    for (let at = children.length - 1; at >= 0; at -= 1) {
+      const child = children[at];
+      if (child !== undefined && "children" in child) stack.push(child);
+    }
+  };
+  push(root.children);
+  for (let node = stack.pop(); node; node = stack.pop()) {
+    if (node instanceof Element) found.push(node);
+    if ("children" in node) push(node.children);
   }
+  return found;
 }
 
 export function firstElement(root: ParentNode, test: (element: Element) => boolean): Element | undefined {

@@ -14,8 +14,53 @@ export interface PageClues {
 }
 
 const far = 24;
-const sectionTags = ["main", "article", "section", "nav", "header", "footer", "aside", "form", "table", "ul", "ol", "dl", "figure", "blockquote", "pre", "details", "button", "label", "tr", "p", "li"] as const;
-const ownTags = ["p", "li", "h1", "h2", "h3", "h4", "h5", "h6", "td", "th", "div", "span", "a", "pre", "dt", "dd", "figcaption", "blockquote", "button", "label", "section", "article"];
+const sectionTags = [
+  "main",
+  "article",
+  "section",
+  "nav",
+  "header",
+  "footer",
+  "aside",
+  "form",
+  "table",
+  "ul",
+  "ol",
+  "dl",
+  "figure",
+  "blockquote",
+  "pre",
+  "details",
+  "button",
+  "label",
+  "tr",
+  "p",
+  "li",
+] as const;
+const ownTags = [
+  "p",
+  "li",
+  "h1",
+  "h2",
+  "h3",
+  "h4",
+  "h5",
+  "h6",
+  "td",
+  "th",
+  "div",
+  "span",
+  "a",
+  "pre",
+  "dt",
+  "dd",
+  "figcaption",
+  "blockquote",
+  "button",
+  "label",
+  "section",
+  "article",
+];
 
 const priceWords = /(?:[$€£¥₹]|usd|eur|gbp|kr\.?)\s?\d|\d[\d.,]*\s?(?:[$€£¥₹]|usd|eur|gbp|kr\b|zł)/i;
 const dateWords =
@@ -23,10 +68,12 @@ const dateWords =
 const copyright = /©|\(c\)\s*\d|copyright|all rights reserved|terms (?:of|and|&)|privacy policy/i;
 const calls =
   /^(?:read|learn|see|view|show|load|find|shop|discover|explore|get|buy|add|sign|log|subscribe|download|share|follow|reply|click|skip|back|next|previous|join|register|start|try|contact|continue|watch|more)\b/i;
-const askWords = /cookie|subscribe|newsletter|sign up|sign in|log in|your email|e-mail address|javascript|ad ?block|captcha|consent/i;
+const askWords =
+  /cookie|subscribe|newsletter|sign up|sign in|log in|your email|e-mail address|javascript|ad ?block|captcha|consent/i;
 const relatedWords =
   /^(?:related|recommended|you (?:may|might)|more (?:from|in|on|stories|articles|like)|read (?:more|next|also)|see also|also (?:on|read)|popular|trending|latest|most (?:read|popular|viewed)|similar|customers|people also|recent(?:ly)?|share|comments?|leave a|tags?|filed under|about the author|further reading|references|footnotes|table of contents|on this page|in this article|contents|sponsored|advertisement|follow us|what to read|up next|keep reading|explore)\b/i;
-const bylineWords = /^(?:by|from|written by|posted|published|updated|last (?:updated|modified|edited)|photo|image|source|credit|author|edited|reviewed)\b/i;
+const bylineWords =
+  /^(?:by|from|written by|posted|published|updated|last (?:updated|modified|edited)|photo|image|source|credit|author|edited|reviewed)\b/i;
 const stopwords = new Set(
   "the of and to in a is that for it with as was on are be this by at from or an have not but they you we his her their can will which one all has had its more when if there been who would about into than your our de la le les et en des du un une que el los las y se por der die das und ist von zu den mit für nicht ein eine dem auf di il e che per una del non och att det som en på av i is van het een dat op te".split(
     " ",
@@ -64,7 +111,21 @@ export interface BlockFeatures {
   groups: Int32Array[];
 }
 
-export const groupNames = ["up0", "up1", "up2", "up3", "up4", "half", "quarter", "tenth", "record", "records", "shape", "shapeLoose", "under"] as const;
+export const groupNames = [
+  "up0",
+  "up1",
+  "up2",
+  "up3",
+  "up4",
+  "half",
+  "quarter",
+  "tenth",
+  "record",
+  "records",
+  "shape",
+  "shapeLoose",
+  "under",
+] as const;
 
 export function blockFeatures(document: Document, blocks: readonly Block[], page: PageClues): BlockFeatures {
   const groups = blocks.map(() => new Int32Array(groupNames.length).fill(-1));
@@ -171,7 +232,10 @@ export function blockFeatures(document: Document, blocks: readonly Block[], page
     add("own.repeats", Math.min(10, sameText.get(block.text) ?? 1));
     add("own.title", jaccard(words, titleWords));
     add("own.inDescription", share(words, descriptionWords));
-    add("own.inData", page.dataText.length > 100 && stat.words >= 4 ? (page.dataText.includes(stat.probe) ? 1 : 0) : -1);
+    add(
+      "own.inData",
+      page.dataText.length > 100 && stat.words >= 4 ? (page.dataText.includes(stat.probe) ? 1 : 0) : -1,
+    );
     add("own.tag", ownTags.indexOf(tag));
     add("own.heading", /^h[1-6]$/.test(tag) ? Number(tag[1]) : 0);
     add("at.share", (before[index] ?? 0) / total);
@@ -188,7 +252,6 @@ export function blockFeatures(document: Document, blocks: readonly Block[], page
     for (let at = 0; at < hintNames.length; at += 1) add(hintLabels[at] ?? "", hintDistance[at] ?? far);
 
     // The containers above: how much of the page they hold and how it reads.
-    let level = 0;
     let lastMass: Mass | undefined;
     const chain: Mass[] = [];
     const chainNodes: ParentNode[] = [];
@@ -202,7 +265,6 @@ export function blockFeatures(document: Document, blocks: readonly Block[], page
         chainNodes.push(node);
       }
       lastMass = held;
-      level += 1;
     }
     for (let step = 0; step < 5; step += 1) {
       const held = chain[step] ?? chain[chain.length - 1];
@@ -215,7 +277,11 @@ export function blockFeatures(document: Document, blocks: readonly Block[], page
       add(upNames[step]?.place ?? "", held ? (index - held.first) / Math.max(1, held.last - held.first) : 0);
     }
     // From the page down: the last container that still holds most of it, and the part below that the block is in.
-    for (const [name, bound, place] of [["half", 0.5, 5], ["quarter", 0.25, 6], ["tenth", 0.1, 7]] as const) {
+    for (const [name, bound, place] of [
+      ["half", 0.5, 5],
+      ["quarter", 0.25, 6],
+      ["tenth", 0.1, 7],
+    ] as const) {
       const at = chain.findIndex((held) => held.length / total >= bound);
       const held = chain[at];
       const below = chain[Math.max(0, at - 1)];
@@ -313,7 +379,20 @@ interface Stat {
 }
 
 const noWords: ReadonlySet<string> = new Set();
-const emptyStat: Stat = { words: 0, wordLength: 0, stopShare: 0, commas: 0, ends: 0, sentence: false, digits: 0, upper: 0, price: false, date: false, separators: 0, probe: "" };
+const emptyStat: Stat = {
+  words: 0,
+  wordLength: 0,
+  stopShare: 0,
+  commas: 0,
+  ends: 0,
+  sentence: false,
+  digits: 0,
+  upper: 0,
+  price: false,
+  date: false,
+  separators: 0,
+  probe: "",
+};
 
 function textStats({ text }: Block): Stat {
   const list = text.match(/[\p{L}\p{N}\p{M}_]+/gu) ?? [];
@@ -356,12 +435,24 @@ function masses(blocks: readonly Block[], stats: readonly Stat[]): Map<ParentNod
   blocks.forEach((block, index) => {
     const stat = stats[index] ?? emptyStat;
     const worth =
-      block.text.length < 25 ? 0 : (1 + stat.commas + Math.min(3, block.text.length / 100)) * (1 - block.linkLength / Math.max(1, block.text.length));
+      block.text.length < 25
+        ? 0
+        : (1 + stat.commas + Math.min(3, block.text.length / 100)) *
+          (1 - block.linkLength / Math.max(1, block.text.length));
     let level = 0;
     for (let node: ParentNode | null = block.owner; node; node = node.parent, level += 1) {
       let held = map.get(node);
       if (!held) {
-        held = { length: 0, linkLength: 0, blocks: 0, sentences: 0, sentenceLength: 0, score: 0, first: index, last: index };
+        held = {
+          length: 0,
+          linkLength: 0,
+          blocks: 0,
+          sentences: 0,
+          sentenceLength: 0,
+          score: 0,
+          first: index,
+          last: index,
+        };
         map.set(node, held);
       }
       held.length += block.text.length;
@@ -400,7 +491,16 @@ interface RecordPlace {
   node: ParentNode | undefined;
   group: unknown;
 }
-const noRecord: RecordPlace = { count: 0, up: far, length: 0, linkLength: 0, sentenceLength: 0, place: 0, node: undefined, group: undefined };
+const noRecord: RecordPlace = {
+  count: 0,
+  up: far,
+  length: 0,
+  linkLength: 0,
+  sentenceLength: 0,
+  place: 0,
+  node: undefined,
+  group: undefined,
+};
 
 /** Siblings of one shape (tag and first class), three or more with text: rows, cards, posts. */
 function recordGroups(document: Document, mass: ReadonlyMap<ParentNode, Mass>): (owner: ParentNode) => RecordPlace {
@@ -428,7 +528,17 @@ function recordGroups(document: Document, mass: ReadonlyMap<ParentNode, Mass>): 
         linkLength += held?.linkLength ?? 0;
         sentenceLength += held?.sentenceLength ?? 0;
       }
-      list.forEach((element, place) => member.set(element, { count: list.length, up: 0, length, linkLength, sentenceLength, place, node: element, group: list }));
+      for (const [place, element] of list.entries())
+        member.set(element, {
+          count: list.length,
+          up: 0,
+          length,
+          linkLength,
+          sentenceLength,
+          place,
+          node: element,
+          group: list,
+        });
     }
   };
   visit(document);
@@ -447,8 +557,11 @@ function hintDistances(read: (element: Element) => readonly number[]): (owner: P
   const visit = (node: ParentNode): Uint8Array => {
     const before = known.get(node);
     if (before) return before;
-    const row = node.parent ? Uint8Array.from(visit(node.parent), (value) => Math.min(far, value + 1)) : new Uint8Array(hintNames.length).fill(far);
-    if (node instanceof Element && node.name !== "body" && node.name !== "html") for (const index of read(node)) row[index] = 0;
+    const row = node.parent
+      ? Uint8Array.from(visit(node.parent), (value) => Math.min(far, value + 1))
+      : new Uint8Array(hintNames.length).fill(far);
+    if (node instanceof Element && node.name !== "body" && node.name !== "html")
+      for (const index of read(node)) row[index] = 0;
     known.set(node, row);
     return row;
   };
@@ -458,11 +571,24 @@ function hintDistances(read: (element: Element) => readonly number[]): (owner: P
 function tagDistances(): (owner: ParentNode) => Uint8Array {
   const known = new Map<ParentNode, Uint8Array>();
   const places = new Map<string, number>(sectionTags.map((name, index) => [name, index]));
-  const roles: Readonly<Record<string, string>> = { navigation: "nav", banner: "header", contentinfo: "footer", complementary: "aside", main: "main", article: "article", search: "form", list: "ul", listitem: "li", button: "button" };
+  const roles: Readonly<Record<string, string>> = {
+    navigation: "nav",
+    banner: "header",
+    contentinfo: "footer",
+    complementary: "aside",
+    main: "main",
+    article: "article",
+    search: "form",
+    list: "ul",
+    listitem: "li",
+    button: "button",
+  };
   const visit = (node: ParentNode): Uint8Array => {
     const before = known.get(node);
     if (before) return before;
-    const row = node.parent ? Uint8Array.from(visit(node.parent), (value) => Math.min(far, value + 1)) : new Uint8Array(sectionTags.length).fill(far);
+    const row = node.parent
+      ? Uint8Array.from(visit(node.parent), (value) => Math.min(far, value + 1))
+      : new Uint8Array(sectionTags.length).fill(far);
     if (node instanceof Element) {
       const place = places.get(node.name);
       if (place !== undefined) row[place] = 0;
@@ -492,7 +618,12 @@ function ownTag(block: Block): string {
   for (let node: ParentNode | null = block.owner; node; node = node.parent)
     if (node instanceof Element) {
       if (node.name === "span" || node.name === "strong" || node.name === "b" || node.name === "em") continue;
-      if ((node.name === "a" || node.name === "div") && node.parent instanceof Element && /^(?:h[1-6]|li)$/.test(node.parent.name)) return node.parent.name;
+      if (
+        (node.name === "a" || node.name === "div") &&
+        node.parent instanceof Element &&
+        /^(?:h[1-6]|li)$/.test(node.parent.name)
+      )
+        return node.parent.name;
       return node.name;
     }
   return "";

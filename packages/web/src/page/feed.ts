@@ -1,9 +1,9 @@
+import { squeeze } from "./dom.ts";
 import { isRecord } from "./harvest.ts";
-import { isoDate } from "./metadata.ts";
-import { escapeInline, encodeTarget } from "./markdown/escape.ts";
+import { encodeTarget, escapeInline } from "./markdown/escape.ts";
 import { htmlToMarkdown } from "./markdown/html-to-markdown.ts";
 import { resolve } from "./markdown/media.ts";
-import { squeeze } from "./dom.ts";
+import { isoDate } from "./metadata.ts";
 
 export interface FeedEntry {
   title: string;
@@ -43,7 +43,10 @@ export async function readFeed(source: string, url: string): Promise<Feed | unde
 function entryOf(entry: Record<string, unknown>, url: string): FeedEntry {
   const link = address(entry, url);
   const published = dateOf(entry);
-  const html = [entry.summary, entry.description, entry.content, entry.content_html, entry.content_text].map(rawOf).find((text) => text.trim() !== "") ?? "";
+  const html =
+    [entry.summary, entry.description, entry.content, entry.content_html, entry.content_text]
+      .map(rawOf)
+      .find((text) => text.trim() !== "") ?? "";
   const summary = squeeze(htmlToMarkdown(html, { url: link ?? url }).replace(/\s*\n\s*/g, " "));
   return {
     title: textOf(entry.title) || link || "untitled",
@@ -61,13 +64,21 @@ function address(item: Record<string, unknown>, base: string): string | undefine
   const links = Array.isArray(item.links) ? item.links.filter(isRecord) : [];
   const chosen = links.find((each) => each.rel === undefined || each.rel === "alternate") ?? links[0];
   const guid = isRecord(item.guid) && item.guid.isPermaLink !== false ? item.guid.value : undefined;
-  for (const each of [item.link, item.url, item.home_page_url, chosen?.href, guid]) if (typeof each === "string") return resolve(each, base);
+  for (const each of [item.link, item.url, item.home_page_url, chosen?.href, guid])
+    if (typeof each === "string") return resolve(each, base);
   return undefined;
 }
 
 function dateOf(item: Record<string, unknown>): string | undefined {
   const core = isRecord(item.dc) ? item.dc.dates : undefined;
-  for (const each of [item.pubDate, item.published, item.date_published, item.updated, item.date_modified, Array.isArray(core) ? core[0] : undefined]) {
+  for (const each of [
+    item.pubDate,
+    item.published,
+    item.date_published,
+    item.updated,
+    item.date_modified,
+    Array.isArray(core) ? core[0] : undefined,
+  ]) {
     if (typeof each !== "string") continue;
     const iso = isoDate(each);
     if (iso) return iso;

@@ -8,8 +8,8 @@ export interface ForestText {
 }
 
 export interface Forest {
-  /** Chance between 0 and 1 for one row of numbers. */
-  chance(row: ArrayLike<number>): number;
+  /** Chance between 0 and 1 for one row of numbers; `more` are the columns that follow it. */
+  chance(row: ArrayLike<number>, more?: ArrayLike<number>): number;
 }
 
 /** @throws Error when a tree names a feature that the rows do not have */
@@ -48,16 +48,34 @@ export function readForest(text: ForestText, names: readonly string[]): Forest {
   const thresholds = Float32Array.from(threshold);
   const noes = Int32Array.from(no);
   return {
-    chance(row) {
+    chance(row, more = none) {
+      const width = row.length;
       let sum = text.base;
       for (const root of roots) {
         let node = root;
         for (let place = features[node] ?? -1; place >= 0; place = features[node] ?? -1)
           // The yes branch follows its node directly.
-          node = (row[place] ?? 0) < (thresholds[node] ?? 0) ? node + 1 : (noes[node] ?? 0);
+          node =
+            ((place < width ? row[place] : more[place - width]) ?? 0) < (thresholds[node] ?? 0)
+              ? node + 1
+              : (noes[node] ?? 0);
         sum += thresholds[node] ?? 0;
       }
       return 1 / (1 + Math.exp(-sum));
     },
+  };
+}
+
+const none: readonly number[] = [];
+
+/** Reads each forest once; pages of one process share it. */
+export function forestCache(): (text: ForestText, names: () => readonly string[]) => Forest {
+  const read = new WeakMap<ForestText, Forest>();
+  return (text, names) => {
+    const before = read.get(text);
+    if (before) return before;
+    const forest = readForest(text, names());
+    read.set(text, forest);
+    return forest;
   };
 }

@@ -13,7 +13,8 @@ export function harvestData(document: Document): PageData {
   const embedded: Record<string, unknown> = {};
   let left = mostState;
   for (const element of elementsIn(document)) {
-    if (element.attribs.itemscope !== undefined && element.attribs.itemprop === undefined && microdata.length < 500) microdata.push(microItem(element, 0));
+    if (element.attribs.itemscope !== undefined && element.attribs.itemprop === undefined && microdata.length < 500)
+      microdata.push(microItem(element, 0));
     if (element.name !== "script") continue;
     const type = (element.attribs.type ?? "").toLowerCase().trim();
     const isState = type.includes("json") || /__(?:NEXT_DATA|NUXT)/.test(element.attribs.id ?? "");
@@ -28,7 +29,10 @@ export function harvestData(document: Document): PageData {
       else embedded[element.attribs.id ?? `json${Object.keys(embedded).length}`] = value;
     } else if (source.length < left) {
       // State that is plain JSON after an assignment; anything that would have to be run is left alone.
-      const assigned = /(?:window\.|self\.|globalThis\.)?(__NUXT__|__INITIAL_STATE__|__PRELOADED_STATE__|__APOLLO_STATE__|__NEXT_DATA__)\s*=\s*(\{[\s\S]*\})\s*;?\s*$/.exec(source);
+      const assigned =
+        /(?:window\.|self\.|globalThis\.)?(__NUXT__|__INITIAL_STATE__|__PRELOADED_STATE__|__APOLLO_STATE__|__NEXT_DATA__)\s*=\s*(\{[\s\S]*\})\s*;?\s*$/.exec(
+          source,
+        );
       const value = assigned ? parseLenient(assigned[2] ?? "") : undefined;
       if (assigned?.[1] && value !== undefined) {
         left -= source.length;
@@ -48,13 +52,18 @@ function graphOf(value: unknown): unknown[] {
 function microItem(element: Element, depth: number): Record<string, unknown> {
   const item: Record<string, unknown> = {};
   const type = element.attribs.itemtype;
-  if (type) item["@type"] = type.split(/\s+/).map((each) => each.replace(/^.*[/#]/, "")).join(" ");
+  if (type)
+    item["@type"] = type
+      .split(/\s+/)
+      .map((each) => each.replace(/^.*[/#]/, ""))
+      .join(" ");
   const visit = (parent: ParentNode): void => {
     for (const child of parent.children) {
       if (!(child instanceof Element)) continue;
       const names = child.attribs.itemprop?.split(/\s+/).filter(Boolean) ?? [];
       if (names.length > 0) {
-        const value = child.attribs.itemscope !== undefined && depth < 6 ? microItem(child, depth + 1) : microValue(child);
+        const value =
+          child.attribs.itemscope !== undefined && depth < 6 ? microItem(child, depth + 1) : microValue(child);
         for (const name of names) {
           const before = item[name];
           item[name] = before === undefined ? value : Array.isArray(before) ? [...before, value] : [before, value];
@@ -87,7 +96,8 @@ export function* recordsIn(value: unknown, depth = 0): Generator<Record<string, 
   if (Array.isArray(value)) for (const item of value) yield* recordsIn(item, depth + 1);
   else if (isRecord(value)) {
     yield value;
-    for (const inner of Object.values(value)) if (typeof inner === "object" && inner !== null) yield* recordsIn(inner, depth + 1);
+    for (const inner of Object.values(value))
+      if (typeof inner === "object" && inner !== null) yield* recordsIn(inner, depth + 1);
   }
 }
 

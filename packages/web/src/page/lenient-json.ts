@@ -3,7 +3,10 @@
  * Undefined when even so it cannot be read; nothing is ever evaluated.
  */
 export function parseLenient(source: string): unknown {
-  const plain = source.replace(/^\s*(?:<!--|\/\*\s*<!\[CDATA\[\s*\*\/|<!\[CDATA\[|\/\/\s*<!\[CDATA\[)/, "").replace(/(?:-->|\/\*\s*\]\]>\s*\*\/|\/\/\s*\]\]>|\]\]>)\s*$/, "").trim();
+  const plain = source
+    .replace(/^\s*(?:<!--|\/\*\s*<!\[CDATA\[\s*\*\/|<!\[CDATA\[|\/\/\s*<!\[CDATA\[)/, "")
+    .replace(/(?:-->|\/\*\s*\]\]>\s*\*\/|\/\/\s*\]\]>|\]\]>)\s*$/, "")
+    .trim();
   return tryParse(plain) ?? tryParse(repair(plain));
 }
 

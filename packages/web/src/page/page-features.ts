@@ -26,26 +26,79 @@ export function pageFeatures(
   };
   for (const hint of hintNames) {
     const place = at.get(`hint.${hint}`) ?? 0;
-    add(`share.${hint}`, shareOf((row) => (row[place] ?? 99) < 6));
+    add(
+      `share.${hint}`,
+      shareOf((row) => (row[place] ?? 99) < 6),
+    );
   }
-  for (const tag of ["main", "article", "nav", "header", "footer", "aside", "form", "table", "ul", "ol", "dl", "pre", "blockquote", "p", "button", "details"]) {
+  for (const tag of [
+    "main",
+    "article",
+    "nav",
+    "header",
+    "footer",
+    "aside",
+    "form",
+    "table",
+    "ul",
+    "ol",
+    "dl",
+    "pre",
+    "blockquote",
+    "p",
+    "button",
+    "details",
+  ]) {
     const place = at.get(`in.${tag}`) ?? 0;
-    add(`share.in.${tag}`, shareOf((row) => (row[place] ?? 99) < 24));
+    add(
+      `share.in.${tag}`,
+      shareOf((row) => (row[place] ?? 99) < 24),
+    );
     add(`count.in.${tag}`, Math.log1p(rows.filter((row) => (row[place] ?? 99) < 24).length));
   }
-  for (const name of ["own.price", "own.date", "own.copyright", "own.call", "own.ask", "own.related", "own.byline", "own.sentence", "own.question", "own.inData"])
+  for (const name of [
+    "own.price",
+    "own.date",
+    "own.copyright",
+    "own.call",
+    "own.ask",
+    "own.related",
+    "own.byline",
+    "own.sentence",
+    "own.question",
+    "own.inData",
+  ])
     add(`count.${name}`, Math.log1p(rows.filter((row) => read(row, name) > 0).length));
   add("count.long", Math.log1p(lengths.filter((length) => length > 200).length));
   add("count.middle", Math.log1p(lengths.filter((length) => length > 60 && length <= 200).length));
   add("count.short", Math.log1p(lengths.filter((length) => length <= 60).length));
   add("share.long", lengths.reduce((sum, length) => sum + (length > 200 ? length : 0), 0) / total);
   // The two largest families of records: how many, how long, with what in them.
-  const families = new Map<number, { count: Set<number>; length: number; prices: Set<number>; dates: Set<number>; sentences: number; links: number; headings: Set<number> }>();
+  const families = new Map<
+    number,
+    {
+      count: Set<number>;
+      length: number;
+      prices: Set<number>;
+      dates: Set<number>;
+      sentences: number;
+      links: number;
+      headings: Set<number>;
+    }
+  >();
   rows.forEach((row, index) => {
     const family = groups[index]?.[9] ?? -1;
     const record = groups[index]?.[8] ?? -1;
     if (family < 0) return;
-    const held = families.get(family) ?? { count: new Set(), length: 0, prices: new Set(), dates: new Set(), sentences: 0, links: 0, headings: new Set() };
+    const held = families.get(family) ?? {
+      count: new Set(),
+      length: 0,
+      prices: new Set(),
+      dates: new Set(),
+      sentences: 0,
+      links: 0,
+      headings: new Set(),
+    };
     families.set(family, held);
     const length = lengths[index] ?? 0;
     held.count.add(record);

@@ -1,4 +1,4 @@
-import { Document, Element, type ParentNode, Text } from "domhandler";
+import { type Document, Element, type ParentNode, Text } from "domhandler";
 import { type DefaultTreeAdapterMap, parse, type TreeAdapter } from "parse5";
 import { adapter as domhandlerAdapter, type Htmlparser2TreeAdapterMap } from "parse5-htmlparser2-tree-adapter";
 
@@ -13,6 +13,7 @@ export class TooManyNodesError extends Error {
 }
 
 type Adapter = TreeAdapter<Htmlparser2TreeAdapterMap>;
+
 export type { DefaultTreeAdapterMap };
 
 /**

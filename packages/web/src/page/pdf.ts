@@ -17,11 +17,16 @@ export async function readPdf(bytes: Uint8Array): Promise<PdfText> {
   let pdf: Pdf;
   try {
     // pdfjs takes the buffer away from its owner, so it gets a copy.
-    pdf = await getDocumentProxy(bytes.slice(), { verbosity: 0 });
+    pdf = await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0 });
   } catch (error) {
     const name = error instanceof Error ? error.name : "";
-    if (name === "PasswordException") throw new PageError("unsupported", "the PDF is encrypted and needs a password", "download_file");
-    throw new PageError("unsupported", `the PDF cannot be read: ${error instanceof Error ? error.message : String(error)}`, "download_file");
+    if (name === "PasswordException")
+      throw new PageError("unsupported", "the PDF is encrypted and needs a password", "download_file");
+    throw new PageError(
+      "unsupported",
+      `the PDF cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      "download_file",
+    );
   }
   try {
     const parts: string[] = [];
@@ -34,8 +39,10 @@ export async function readPdf(bytes: Uint8Array): Promise<PdfText> {
       parts.push(`[page ${number}]\n${text}`);
       page.cleanup();
     }
-    if (letters === 0) throw new PageError("unsupported", "the PDF has no text layer (it is a scan or a drawing)", "download_file");
-    const notes: PageNote[] = pdf.numPages > last ? [{ code: "cut", message: `the first ${last} of ${pdf.numPages} pages` }] : [];
+    if (letters === 0)
+      throw new PageError("unsupported", "the PDF has no text layer (it is a scan or a drawing)", "download_file");
+    const notes: PageNote[] =
+      pdf.numPages > last ? [{ code: "cut", message: `the first ${last} of ${pdf.numPages} pages` }] : [];
     return { text: parts.join("\n\n"), metadata: await metadataOf(pdf), notes };
   } finally {
     await pdf.destroy();

@@ -90,13 +90,24 @@ function workerReader({ idleMs = 30_000, limitMs = 5_000, pdfLimitMs = 20_000 }:
       finish((job) => {
         if ("page" in answer) job.resolve(answer.page);
         else if ("failure" in answer) job.reject(toolError(answer.failure));
-        else job.reject(new ToolError("internal", `the page could not be converted: ${answer.fault.split("\n", 1)[0]}`, { details: { stack: answer.fault } }));
+        else
+          job.reject(
+            new ToolError("internal", `the page could not be converted: ${answer.fault.split("\n", 1)[0]}`, {
+              details: { stack: answer.fault },
+            }),
+          );
       });
     });
     started.on("error", (error) => {
       stopWorker();
       const memory = "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
-      finish((job) => job.reject(memory ? tooComplex(`it took more than ${memoryMb} MB`) : new ToolError("internal", `the page worker failed: ${error.message}`, { cause: error })));
+      finish((job) =>
+        job.reject(
+          memory
+            ? tooComplex(`it took more than ${memoryMb} MB`)
+            : new ToolError("internal", `the page worker failed: ${error.message}`, { cause: error }),
+        ),
+      );
     });
     started.on("exit", (code) => {
       if (worker === started) worker = undefined;
@@ -180,15 +191,31 @@ function openWorker(): Worker {
   const options = { resourceLimits: { maxOldGenerationSizeMb: memoryMb } };
   if (!import.meta.url.endsWith(".ts")) return new Worker(new URL("./page/worker.js", import.meta.url), options);
   const source = JSON.stringify(new URL("./worker.ts", import.meta.url).href);
-  return new Worker(`import("tsx/esm/api").then(({ register }) => { register(); return import(${source}); });`, { ...options, eval: true });
+  return new Worker(`import("tsx/esm/api").then(({ register }) => { register(); return import(${source}); });`, {
+    ...options,
+    eval: true,
+  });
 }
 
 function tooComplex(why: string): ToolError {
   return new ToolError("too_large", `the page is too complex to convert: ${why}`, { hint: 'format: "raw"' });
 }
 
-function toolError({ code, message, hint, details }: { code: PageError["code"]; message: string; hint?: string | undefined; details?: Readonly<Record<string, unknown>> | undefined }): ToolError {
-  return new ToolError(code, message, { ...(hint === undefined ? {} : { hint }), ...(details === undefined ? {} : { details: { ...details } }) });
+function toolError({
+  code,
+  message,
+  hint,
+  details,
+}: {
+  code: PageError["code"];
+  message: string;
+  hint?: string | undefined;
+  details?: Readonly<Record<string, unknown>> | undefined;
+}): ToolError {
+  return new ToolError(code, message, {
+    ...(hint === undefined ? {} : { hint }),
+    ...(details === undefined ? {} : { details: { ...details } }),
+  });
 }
 
 function cancelled(): ToolError {

@@ -8,16 +8,21 @@ const longest = 1_000;
 /** Elements that a selector matches, in document order, none inside another. */
 export function selectElements(document: Document, selector: string): Element[] {
   if (selector.trim() === "") throw new PageError("invalid_input", "the selector is empty");
-  if (selector.length > longest) throw new PageError("invalid_input", `the selector is longer than ${longest} characters`);
+  if (selector.length > longest)
+    throw new PageError("invalid_input", `the selector is longer than ${longest} characters`);
   let found: AnyNode[];
   try {
     found = selectAll(selector, document);
   } catch (error) {
-    throw new PageError("invalid_input", `the selector cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new PageError(
+      "invalid_input",
+      `the selector cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
   const matched = new Set<AnyNode>(found);
   const outer = found.filter((node): node is Element => node instanceof Element && !insideAny(node, matched));
-  if (outer.length === 0) throw new PageError("not_found", `nothing on the page matches the selector ${selector}`, landmarksHint(document));
+  if (outer.length === 0)
+    throw new PageError("not_found", `nothing on the page matches the selector ${selector}`, landmarksHint(document));
   return outer;
 }
 
@@ -36,5 +41,7 @@ function landmarksHint(document: Document): string {
     if (attribs.id && ids.length < 20 && /^[\w-]{1,60}$/.test(attribs.id)) ids.push(`#${attribs.id}`);
   }
   const list = [...[...landmarks].slice(0, 12), ...ids];
-  return list.length === 0 ? "the page has no ids or landmarks; leave the selector out" : `there are: ${list.join(", ")}`;
+  return list.length === 0
+    ? "the page has no ids or landmarks; leave the selector out"
+    : `there are: ${list.join(", ")}`;
 }

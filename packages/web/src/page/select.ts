@@ -1,3 +1,4 @@
+import { Element } from "domhandler";
 import type { Block } from "./blocks.ts";
 
 export interface Judged {
@@ -27,8 +28,16 @@ export function chooseBlocks(judged: readonly Judged[], articleChance: number): 
   const bound = expectedBound(judged);
   const kept = judged.map(({ chance }) => chance >= bound);
   for (let at = 1; at + 1 < kept.length; at += 1)
-    if (!kept[at] && judged[at - 1] && kept[at - 1] && wasKept(judged[at + 1], bound) && (judged[at]?.chance ?? 0) > bound * bridge) kept[at] = true;
+    if (
+      !kept[at] &&
+      judged[at - 1] &&
+      kept[at - 1] &&
+      wasKept(judged[at + 1], bound) &&
+      (judged[at]?.chance ?? 0) > bound * bridge
+    )
+      kept[at] = true;
   if (articleChance > 0.6) dropApart(judged, kept);
+  keepCode(judged, kept);
   dropRepeats(judged, kept);
   return kept;
 }
@@ -38,7 +47,9 @@ function wasKept(next: Judged | undefined, bound: number): boolean {
 }
 
 function expectedBound(judged: readonly Judged[]): number {
-  const list = judged.map(({ chance, words }) => ({ chance, words, soft: chance ** softness })).sort((a, b) => b.chance - a.chance);
+  const list = judged
+    .map(({ chance, words }) => ({ chance, words, soft: chance ** softness }))
+    .sort((a, b) => b.chance - a.chance);
   const wanted = list.reduce((sum, { soft, words }) => sum + soft * words, 0);
   let hits = 0;
   let taken = 0;
@@ -83,6 +94,22 @@ function dropApart(judged: readonly Judged[], kept: boolean[]): void {
     if (wanted >= most * shareApart || wanted >= length * sureApart) continue;
     for (let at = from; at <= to; at += 1) kept[at] = false;
   }
+}
+
+/** Code has no sentences to be judged by: it stays with the prose beside it. */
+function keepCode(judged: readonly Judged[], kept: boolean[]): void {
+  judged.forEach(({ block: { owner } }, at) => {
+    if (kept[at] || !(owner instanceof Element)) return;
+    const pre =
+      owner.name === "pre"
+        ? owner
+        : owner.parent instanceof Element && owner.parent.name === "pre"
+          ? owner.parent
+          : undefined;
+    if (!pre) return;
+    const before = judged[at - 1]?.block.owner.parent;
+    if (kept[at - 1] && before === pre.parent) kept[at] = true;
+  });
 }
 
 /** Pages carry copies of their text for other screens and for print. */

@@ -29,15 +29,27 @@ export function sniff(bytes: Uint8Array, contentType: string | undefined): Sniff
     if (signature.every((byte, at) => head[offset + at] === byte)) return { kind, contentType: type };
   if (isBinary(head, bytes)) return { kind: "binary", contentType: label || "application/octet-stream" };
   const start = asciiStart(head);
-  const loose = label === "" || label === "text/plain" || label === "application/octet-stream" || label === "text/html" || label === "application/x-unknown";
+  const loose =
+    label === "" ||
+    label === "text/plain" ||
+    label === "application/octet-stream" ||
+    label === "text/html" ||
+    label === "application/x-unknown";
   const jsonLike = /^[{[]/.test(start) && looksLikeJson(start);
-  if (/^(?:application|text)\/(?:[\w.-]+\+)?json$|^application\/(?:x-)?(?:ndjson|jsonlines|jsonl|json-seq)$|^text\/(?:x-)?json$|^application\/manifest\+json$/.test(label)) return { kind: "json", contentType: label };
+  if (
+    /^(?:application|text)\/(?:[\w.-]+\+)?json$|^application\/(?:x-)?(?:ndjson|jsonlines|jsonl|json-seq)$|^text\/(?:x-)?json$|^application\/manifest\+json$/.test(
+      label,
+    )
+  )
+    return { kind: "json", contentType: label };
   if (/^application\/(?:rss|atom|rdf)\+xml$/.test(label)) return { kind: "feed", contentType: label };
-  if (/^(?:application|text)\/xml$/.test(label) || (loose && /^<\?xml/i.test(start)) || (loose && isFeedStart(start))) return xmlKind(start, label);
+  if (/^(?:application|text)\/xml$/.test(label) || (loose && /^<\?xml/i.test(start)) || (loose && isFeedStart(start)))
+    return xmlKind(start, label);
   if (loose && jsonLike) return { kind: "json", contentType: "application/json" };
   if (label === "text/html" || label === "application/xhtml+xml") return { kind: "html", contentType: label };
   if (loose && isHtmlStart(start)) return { kind: "html", contentType: "text/html" };
-  if (label === "" || label === "application/octet-stream" || label === "application/x-unknown") return { kind: "text", contentType: "text/plain" };
+  if (label === "" || label === "application/octet-stream" || label === "application/x-unknown")
+    return { kind: "text", contentType: "text/plain" };
   if (textTypes.test(label)) return { kind: "text", contentType: label };
   return { kind: "binary", contentType: label };
 }
@@ -54,7 +66,9 @@ function asciiStart(head: Uint8Array): string {
 
 function isHtmlStart(start: string): boolean {
   const body = start.replace(/^(?:\s*<!--[\s\S]*?-->)+\s*/, "");
-  return /^<(?:!doctype\s+html|html|head|body|script|iframe|h1|div|font|table|a|style|title|b|br|p|main|article|meta|link|svg|ul|ol|section|header)(?:[\s>/]|$)/i.test(body);
+  return /^<(?:!doctype\s+html|html|head|body|script|iframe|h1|div|font|table|a|style|title|b|br|p|main|article|meta|link|svg|ul|ol|section|header)(?:[\s>/]|$)/i.test(
+    body,
+  );
 }
 
 function isFeedStart(start: string): boolean {

@@ -39,7 +39,7 @@ export interface PageData {
 }
 
 /** One way of finding the main content. */
-export type CandidateName = "blocks" | "landmark" | "records" | "data" | "readability" | "body";
+export type CandidateName = "blocks" | "landmark" | "records" | "data" | "body";
 
 /** The result of {@link extractPage}. */
 export interface Extracted {
@@ -65,11 +65,6 @@ export interface Extracted {
 export interface ExtractOptions {
   /** Final URL of the page: links are resolved against it, or against `<base>`. */
   url: string;
-  /**
-   * DOM under the Readability candidate.
-   * @default "linkedom"
-   */
-  dom?: "linkedom" | "jsdom";
   /**
    * Keep readers' comments.
    * @default true for forums, false otherwise
@@ -101,7 +96,7 @@ export interface ReadPageOptions {
    * @default true
    */
   complete?: boolean | undefined;
-  /** @default "linkedom" */
+  /** Accepted and without effect: extraction reads its own tree and runs no other DOM. */
   dom?: "linkedom" | "jsdom" | undefined;
   /** Bytes a `raw` binary may have before it is `too_large`. @default no limit */
   maxRawBytes?: number | undefined;

@@ -38,6 +38,10 @@ export interface Visibility {
 /** Decides once for the page what of it a reader can see, or can open with a click. */
 export function judgeVisibility(document: Document): Visibility {
   const hides = hidingRule(document);
+  const atFirstSight = lengthOf(
+    document,
+    (element) => neverShown.has(element.name) || element.name === "noscript" || isHidden(element),
+  );
   const noscript = (element: Element): boolean => element.name === "noscript";
   const basic = (element: Element): boolean =>
     neverShown.has(element.name) || (element.name === "template" && element.attribs.shadowrootmode === undefined);
@@ -47,10 +51,9 @@ export function judgeVisibility(document: Document): Visibility {
   const withNoscript = lengthOf(document, (element) => basic(element));
   const fallback = withNoscript - shown;
   const takeNoscript = fallback >= 200 && fallback > 2 * visible;
-  const hiddenKept = !takeNoscript && visible < 0.05 * shown && shown >= 500;
+  const hiddenKept = !takeNoscript && atFirstSight < 0.05 * shown && shown >= 500;
   return {
-    skip: (element) =>
-      basic(element) || (noscript(element) && !takeNoscript) || (!hiddenKept && hides(element)),
+    skip: (element) => basic(element) || (noscript(element) && !takeNoscript) || (!hiddenKept && hides(element)),
     hiddenLength: hiddenKept ? 0 : shown - visible,
     hiddenKept,
   };
@@ -60,7 +63,10 @@ export function judgeVisibility(document: Document): Visibility {
 function hidingRule(document: Document): (element: Element) => boolean {
   const opened = openedIds(document);
   const others = [...elementsIn(document)].some((element) => isPageMark(element) && !insideHidden(element));
-  const seenLength = lengthOf(document, (element) => neverShown.has(element.name) || element.name === "noscript" || isHidden(element));
+  const seenLength = lengthOf(
+    document,
+    (element) => neverShown.has(element.name) || element.name === "noscript" || isHidden(element),
+  );
   const isPage = (element: Element): boolean =>
     holdsPage(element) && (!others || lengthOf(element, ({ name }) => neverShown.has(name)) > seenLength);
   const known = new Map<Element, boolean>();
@@ -92,7 +98,8 @@ function isHidingStyle(style: string): boolean {
 function isOpenable(element: Element, opened: ReadonlySet<string>): boolean {
   const { attribs } = element;
   const role = attribs.role ?? "";
-  if (role === "dialog" || role === "alertdialog" || role === "menu" || attribs["aria-modal"] !== undefined) return false;
+  if (role === "dialog" || role === "alertdialog" || role === "menu" || attribs["aria-modal"] !== undefined)
+    return false;
   const names = `${attribs.class ?? ""} ${attribs.id ?? ""}`;
   if (overlay.test(names)) return false;
   if (role === "tabpanel") return true;
@@ -108,8 +115,7 @@ function openedIds(document: Document): Set<string> {
     const targets = [attribs["aria-controls"], attribs["data-target"], attribs["data-bs-target"]];
     if (name === "a" && (attribs.role === "tab" || attribs["data-toggle"] !== undefined)) targets.push(attribs.href);
     if (attribs["aria-haspopup"] !== undefined) continue;
-    for (const target of targets)
-      for (const id of target?.split(/\s+/) ?? []) if (id) ids.add(id.replace(/^#/, ""));
+    for (const target of targets) for (const id of target?.split(/\s+/) ?? []) if (id) ids.add(id.replace(/^#/, ""));
   }
   return ids;
 }

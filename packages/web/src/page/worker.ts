@@ -11,7 +11,10 @@ export interface WorkerRequest {
 
 export type WorkerAnswer =
   | { id: number; page: Page }
-  | { id: number; failure: { code: PageError["code"]; message: string; hint?: string; details?: Readonly<Record<string, unknown>> } }
+  | {
+      id: number;
+      failure: { code: PageError["code"]; message: string; hint?: string; details?: Readonly<Record<string, unknown>> };
+    }
   | { id: number; fault: string };
 
 parentPort?.on("message", async ({ id, bytes, options }: WorkerRequest) => {
@@ -26,7 +29,15 @@ async function answer(id: number, bytes: Uint8Array, options: ConvertOptions): P
   } catch (error) {
     if (error instanceof PageError) {
       const { code, message, hint, details } = error;
-      return { id, failure: { code, message, ...(hint === undefined ? {} : { hint }), ...(details === undefined ? {} : { details }) } };
+      return {
+        id,
+        failure: {
+          code,
+          message,
+          ...(hint === undefined ? {} : { hint }),
+          ...(details === undefined ? {} : { details }),
+        },
+      };
     }
     return { id, fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }

@@ -21,6 +21,8 @@ export interface SourceReport {
 export interface SearchOutcome {
   hits: readonly FusedHit[];
   sources: readonly SourceReport[];
+  /** Set when our own side said no to every source that was to be asked. */
+  denied: ToolError | undefined;
 }
 
 export interface Search {
@@ -80,7 +82,7 @@ export function createSearch(parts: SearchParts): Search {
     provider: SearchProvider,
     query: SearchQuery,
     scope: NetScope,
-    leftMs: number,
+    onDenied: (error: ToolError) => void,
   ): Promise<SourceAnswer> {
     const lack = missing(provider, query);
     if (lack !== undefined) return { status: "unsupported", message: lack };
@@ -88,10 +90,11 @@ export function createSearch(parts: SearchParts): Search {
     if (paused > 0)
       return { status: "rate_limited", message: "asked too often; not asked again yet", retryAfterMs: paused };
     try {
-      return await withinTime(Math.min(parts.timeoutMs, leftMs), scope.signal, (signal) =>
+      return await withinTime(Math.min(parts.timeoutMs, allMs), scope.signal, (signal) =>
         abandonable(provider.search(query, { ...scope, signal, net: parts.net, clock }), signal),
       );
     } catch (error) {
+      if (error instanceof ToolError && error.code === "denied") onDenied(error);
       return thrownAnswer(error, scope.signal);
     }
   }
@@ -100,9 +103,12 @@ export function createSearch(parts: SearchParts): Search {
     provider: SearchProvider,
     query: SearchQuery,
     scope: NetScope,
-  ): Promise<{ report: SourceReport; answer: SourceAnswer }> {
+  ): Promise<{ report: SourceReport; answer: SourceAnswer; denied: ToolError | undefined }> {
     const start = performance.now();
-    const answer = await ask(provider, query, scope, allMs);
+    let denied: ToolError | undefined;
+    const answer = await ask(provider, query, scope, (error) => {
+      denied = error;
+    });
     const wasPaused = pausedUntil.get(provider.name) ?? 0;
     let retryAfterMs = "retryAfterMs" in answer ? answer.retryAfterMs : undefined;
     if (answer.status === "rate_limited" && wasPaused <= clock.now()) {
@@ -112,6 +118,7 @@ export function createSearch(parts: SearchParts): Search {
     const results = answer.status === "ok" ? answer.results : [];
     return {
       answer,
+      denied,
       report: {
         name: provider.name,
         status: answer.status,
@@ -136,7 +143,13 @@ export function createSearch(parts: SearchParts): Search {
       });
       const fused = fuse(ranked);
       const hits = source === "auto" ? limitHosts(fused, query.limit) : fused;
-      return { hits: hits.slice(0, query.limit), sources: answers.map((each) => each.report) };
+      const asked = answers.filter((each) => !neither.has(each.report.status));
+      const refused = asked.every((each) => each.denied !== undefined);
+      return {
+        hits: hits.slice(0, query.limit),
+        sources: answers.map((each) => each.report),
+        denied: refused ? asked[0]?.denied : undefined,
+      };
     },
   };
 }
@@ -175,6 +188,7 @@ export function describe({ name, status, count, message }: SourceReport): string
  */
 export function refuseSilentFailure(outcome: SearchOutcome): void {
   if (outcome.hits.length > 0) return;
+  if (outcome.denied !== undefined) throw outcome.denied;
   const { sources } = outcome;
   const failed = sources.filter(({ status }) => status !== "ok" && status !== "empty" && !neither.has(status));
   const answered = sources.filter(({ status }) => status === "ok" || status === "empty");

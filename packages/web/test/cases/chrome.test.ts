@@ -24,7 +24,7 @@ const zone = [
 ] as const;
 
 const read = async (test: TestWeb, url: string, more: Record<string, unknown> = {}) =>
-  test.call("web_fetch", { url, engine: "browser", format: "text", ...more });
+  test.call("web_fetch", { url, engine: "browser", format: "text", timeout: 120, ...more });
 
 describe.skipIf(!found)("browser engine", () => {
   // One browser for all of them: starting one takes longer than most pages.

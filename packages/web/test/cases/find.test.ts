@@ -304,7 +304,7 @@ describe("the family", () => {
   it("opens nothing until it is called and closes without having been called", async () => {
     const { createWeb } = await import("../../src/index.ts");
     const web: Web = createWeb();
-    expect(web.tools.map(({ name }) => name)).toEqual(["web_search", "web_read", "web_fetch"]);
+    expect(web.tools.map(({ name }) => name)).toEqual(["web_search", "web_read", "web_fetch", "download_file"]);
     await web.close();
   });
 });

@@ -21,6 +21,11 @@ import { addToIndex, liveCount, partitionId, placeOf, removeFromIndex } from "./
 
 type Stored = MemoryRecord & { row: number };
 
+/** Row numbers are this adapter's own affair. */
+function withoutRow({ row: _, ...record }: Stored): MemoryRecord {
+  return record;
+}
+
 /** Called inside one write transaction, as everything here. */
 export function writeMemory(db: Database, caller: Caller, draft: Draft): WriteOutcome {
   const place = placeOf(caller, draft.scope);
@@ -34,7 +39,7 @@ export function writeMemory(db: Database, caller: Caller, draft: Draft): WriteOu
   const equal = equalLive(db, caller, draft.scope, hash);
   if (equal !== undefined) {
     const record = findRecord(db, caller, equal);
-    if (record) return { kind: "duplicate", record };
+    if (record) return { kind: "duplicate", record: withoutRow(record) };
   }
   const count = liveCount(db, partition);
   if (!old && count >= draft.limit) return { kind: "full", live: count };
@@ -44,7 +49,7 @@ export function writeMemory(db: Database, caller: Caller, draft: Draft): WriteOu
   addHistory(db, row, 1, draft.at, draft.by, "write", null);
   const record = findRecord(db, caller, draft.id);
   if (!record) throw new Error(`memory ${draft.id} is not there after it was written`);
-  return { kind: "stored", record, live: liveCount(db, partition) };
+  return { kind: "stored", record: withoutRow(record), live: liveCount(db, partition) };
 }
 
 function insertMemory(db: Database, caller: Caller, draft: Draft, hash: Uint8Array): number {
@@ -98,7 +103,7 @@ export function updateMemory(db: Database, caller: Caller, id: string, change: C
   }
   const next = { ...record, ...given(change) };
   const changed = fields.filter((field) => JSON.stringify(next[field]) !== JSON.stringify(record[field]));
-  if (changed.length === 0) return { kind: "updated", record, changed };
+  if (changed.length === 0) return { kind: "updated", record: withoutRow(record), changed };
   const hash = contentHash(next.title, next.content);
   const equal = equalLive(db, caller, record.scope, hash);
   if (equal !== undefined && equal !== id) return { kind: "equal", id: equal };
@@ -128,7 +133,7 @@ export function updateMemory(db: Database, caller: Caller, id: string, change: C
     db.run("DELETE FROM memory_vectors WHERE row = ?", [record.row]);
   const before = Object.fromEntries(changed.map((field) => [field, record[field]]));
   addHistory(db, record.row, record.version + 1, change.at, change.by, change.as, before);
-  return { kind: "updated", record: findRecord(db, caller, id) ?? next, changed };
+  return { kind: "updated", record: withoutRow(findRecord(db, caller, id) ?? next), changed };
 }
 
 const fields = ["title", "content", "category", "tags", "relevance", "about", "confidence"] as const;
@@ -155,7 +160,7 @@ export function setForgotten(
 function forget(db: Database, caller: Caller, record: Stored, by: Forgetting): ForgetOutcome {
   const replaced = record.supersedes[0] ?? null;
   const state = stateOf(record);
-  if (state === "forgotten") return { kind: "done", record, already: true, replaced };
+  if (state === "forgotten") return { kind: "done", record: withoutRow(record), already: true, replaced };
   db.run("UPDATE memories SET forgotten_at = ?, version = version + 1, updated_at = ? WHERE row = ?", [
     by.at,
     by.at,
@@ -167,7 +172,7 @@ function forget(db: Database, caller: Caller, record: Stored, by: Forgetting): F
     updatedAt: record.updatedAt,
     reason: by.reason,
   });
-  return { kind: "done", record: findRecord(db, caller, record.id) ?? record, already: false, replaced };
+  return { kind: "done", record: withoutRow(findRecord(db, caller, record.id) ?? record), already: false, replaced };
 }
 
 function restore(
@@ -178,7 +183,7 @@ function restore(
   terms: (record: MemoryRecord) => Draft["terms"],
 ): ForgetOutcome {
   const replaced = record.supersedes[0] ?? null;
-  if (stateOf(record) === "live") return { kind: "done", record, already: true, replaced };
+  if (stateOf(record) === "live") return { kind: "done", record: withoutRow(record), already: true, replaced };
   const successor = newestOf(db, caller, record.id);
   if (successor !== null) return { kind: "successor_live", successor };
   const equal = equalLive(db, caller, record.scope, contentHash(record.title, record.content));
@@ -193,7 +198,7 @@ function restore(
   addToIndex(db, record.row, partition, terms(record), record.about);
   const before = { state: stateOf(record), supersededBy: record.supersededBy, reason: by.reason };
   addHistory(db, record.row, record.version + 1, by.at, by, "restore", before);
-  return { kind: "done", record: findRecord(db, caller, record.id) ?? record, already: false, replaced };
+  return { kind: "done", record: withoutRow(findRecord(db, caller, record.id) ?? record), already: false, replaced };
 }
 
 export function addHistory(

@@ -1,7 +1,7 @@
 import { parseHtml } from "../parse.ts";
 import { judgeVisibility } from "../visibility.ts";
-import { foldMath } from "./math.ts";
 import { toMarkdown } from "./markdown.ts";
+import { foldMath } from "./math.ts";
 import { adoptNoscriptImages, baseOf } from "./media.ts";
 import { prepare } from "./prepare.ts";
 

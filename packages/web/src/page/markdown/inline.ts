@@ -81,7 +81,14 @@ function emphasise(list: readonly Piece[], mark: "**" | "*" | "~~"): Piece[] {
   const core = text.trim();
   if (core === "" || core.includes("\ue000")) return [{ text }];
   // The same emphasis twice is once.
-  const bare = mark !== "~~" && core.startsWith(mark) && core.endsWith(mark) && core.length > 2 * mark.length && !core.slice(mark.length, -mark.length).includes(mark) ? core.slice(mark.length, -mark.length) : core;
+  const bare =
+    mark !== "~~" &&
+    core.startsWith(mark) &&
+    core.endsWith(mark) &&
+    core.length > 2 * mark.length &&
+    !core.slice(mark.length, -mark.length).includes(mark)
+      ? core.slice(mark.length, -mark.length)
+      : core;
   const lead = text.startsWith(" ") ? [{ text: " " }] : [];
   const tail = text.endsWith(" ") ? [{ text: " " }] : [];
   return [...lead, { text: bare, mark }, ...tail];
@@ -136,7 +143,10 @@ function marked(text: string, mark: string, before: string, after: string): stri
   }
   if (core.trim() === "") return `${lead}${core}${tail}`;
   const edge = (char: string): boolean => !word.test(char);
-  if ((previous && word.test(previous) && edge(core[0] ?? "")) || (following && word.test(following) && edge(core[core.length - 1] ?? "")))
+  if (
+    (previous && word.test(previous) && edge(core[0] ?? "")) ||
+    (following && word.test(following) && edge(core[core.length - 1] ?? ""))
+  )
     return `${lead}${core}${tail}`;
   // A mark right beside one of its own kind would be read as a longer run.
   if (previous === mark[0] || following === mark[0]) return `${lead}${core}${tail}`;
@@ -158,14 +168,20 @@ function code(element: Element): string {
 function image(element: Element, context: Context): string {
   const alt = alternative(element);
   const source = isTiny(element) ? undefined : imageSource(element, context.base);
-  if (source === undefined) return alt && !isTiny(element) && (element.attribs.src ?? "").startsWith("data:") ? `[image: ${escapeInline(alt)}]` : "";
+  if (source === undefined)
+    return alt && !isTiny(element) && (element.attribs.src ?? "").startsWith("data:")
+      ? `[image: ${escapeInline(alt)}]`
+      : "";
   if (!alt && !hasCaption(element)) return "";
   return `![${escapeInline(alt).replace(/[[\]]/g, (char, at: number, all: string) => (all[at - 1] === "\\" ? char : `\\${char}`))}](${encodeTarget(source)})`;
 }
 
 function hasCaption(element: Element): boolean {
   for (let up = element.parent; up instanceof Element; up = up.parent)
-    if (up.name === "figure") return up.children.some((child) => child instanceof Element && child.name === "figcaption" && squeeze(textContent(child)) !== "");
+    if (up.name === "figure")
+      return up.children.some(
+        (child) => child instanceof Element && child.name === "figcaption" && squeeze(textContent(child)) !== "",
+      );
   return false;
 }
 

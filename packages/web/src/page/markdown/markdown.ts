@@ -11,7 +11,20 @@ import { isLayout, pipeTable, tableCode } from "./table.ts";
  * blocks moved inwards, lists repaired.
  */
 export function toMarkdown(root: ParentNode, context: Context): string {
-  return blocksOf(root.children, context).join("\n\n").trim();
+  const blocks = blocksOf(root.children, context);
+  // A rule separates: at an end or after another it has nothing to do.
+  return blocks
+    .filter(
+      (block, at) =>
+        block !== "---" ||
+        (blocks[at - 1] !== "---" && blocks.slice(0, at).some(isText) && blocks.slice(at).some(isText)),
+    )
+    .join("\n\n")
+    .trim();
+}
+
+function isText(block: string): boolean {
+  return block !== "---";
 }
 
 /** One string for each block; blocks are a blank line apart. */
@@ -50,10 +63,7 @@ function isInline(element: Element): boolean {
 }
 
 function paragraph(nodes: readonly ChildNode[], context: Context): string {
-  return inline(nodes, context)
-    .split("\n")
-    .map(escapeLineStart)
-    .join("\n");
+  return inline(nodes, context).split("\n").map(escapeLineStart).join("\n");
 }
 
 function blockOf(element: Element, context: Context): string[] {
@@ -65,7 +75,9 @@ function blockOf(element: Element, context: Context): string[] {
     case "listing":
       return [fence(codeText(element), codeLanguage(element))];
     case "code":
-      return element.attribs[texAttribute] === "display" ? [`$$\n${textContent(element)}\n$$`] : blocksOf(element.children, context);
+      return element.attribs[texAttribute] === "display"
+        ? [`$$\n${textContent(element)}\n$$`]
+        : blocksOf(element.children, context);
     case "hr":
       return ["---"];
     case "blockquote":
@@ -101,10 +113,20 @@ function heading(element: Element, level: number, context: Context): string[] {
 
 /** The mark beside a heading that links to the heading itself. */
 function isPermalink(element: Element): boolean {
-  if (element.name !== "a" && element.name !== "button") return element.children.length === 1 && element.children.every((child) => child instanceof Element && isPermalink(child));
+  if (element.name !== "a" && element.name !== "button")
+    return (
+      element.children.length === 1 && element.children.every((child) => child instanceof Element && isPermalink(child))
+    );
   const text = squeeze(textContent(element));
-  if (/^(?:#|¶|§|🔗|\u{f0c1}|link|permalink|copy link|direct link to .*|link to this (?:heading|section).*|anchor link.*|edit|\[edit\])?$/iu.test(text)) return !hasImage(element) || text === "";
-  return classNames(element).some((each) => /^(?:headerlink|permalink|header-anchor|hash-link|heading-anchor|anchorjs-link)$/i.test(each));
+  if (
+    /^(?:#|¶|§|🔗|\u{f0c1}|link|permalink|copy link|direct link to .*|link to this (?:heading|section).*|anchor link.*|edit|\[edit\])?$/iu.test(
+      text,
+    )
+  )
+    return !hasImage(element) || text === "";
+  return classNames(element).some((each) =>
+    /^(?:headerlink|permalink|header-anchor|hash-link|heading-anchor|anchorjs-link)$/i.test(each),
+  );
 }
 
 function hasImage(element: Element): boolean {
@@ -141,7 +163,11 @@ function list(element: Element, context: Context): string[] {
       if (ordered && Number.isFinite(value) && value >= 0) number = value;
       const blocks = itemBlocks(child, context);
       if (blocks.length === 0) continue;
-      items.push({ mark: ordered ? `${number}. ` : "- ", blocks, spaced: child.children.some((part) => part instanceof Element && part.name === "p") && blocks.length > 1 });
+      items.push({
+        mark: ordered ? `${number}. ` : "- ",
+        blocks,
+        spaced: child.children.some((part) => part instanceof Element && part.name === "p") && blocks.length > 1,
+      });
       number += 1;
       continue;
     }
@@ -159,7 +185,10 @@ function list(element: Element, context: Context): string[] {
       return `${text}${tight ? "\n" : "\n\n"}${block}`;
     }, "");
     const indent = " ".repeat(mark.length);
-    return `${mark}${body.split("\n").map((line, index) => (index === 0 || line === "" ? line : `${indent}${line}`)).join("\n")}`;
+    return `${mark}${body
+      .split("\n")
+      .map((line, index) => (index === 0 || line === "" ? line : `${indent}${line}`))
+      .join("\n")}`;
   });
   return texts.length === 0 ? [] : [texts.join(loose ? "\n\n" : "\n")];
 }
@@ -192,7 +221,9 @@ function table(element: Element, context: Context): string[] {
   const code = tableCode(element);
   if (code) return [fence(code.text, codeLanguage(code.pre ?? element))];
   if (isLayout(element)) return blocksOf(layoutParts(element), context);
-  const caption = element.children.find((child): child is Element => child instanceof Element && child.name === "caption");
+  const caption = element.children.find(
+    (child): child is Element => child instanceof Element && child.name === "caption",
+  );
   const title = caption ? inline(caption.children, context, { lineBreak: " " }) : "";
   const text = pipeTable(element, (nodes) => cellText(nodes, context));
   return [title, text].filter((part) => part !== "");
@@ -217,7 +248,12 @@ function cellText(nodes: readonly ChildNode[], context: Context): string {
     if (node instanceof Element && !context.skip(node) && !isInline(node)) {
       close();
       if (node.name === "li") parts.push(`- ${cellText(node.children, context)}`);
-      else if (node.name === "pre") parts.push(`\`${codeText(node).replace(/\s*\n\s*/g, " ").replace(/`/g, "'")}\``);
+      else if (node.name === "pre")
+        parts.push(
+          `\`${codeText(node)
+            .replace(/\s*\n\s*/g, " ")
+            .replace(/`/g, "'")}\``,
+        );
       else parts.push(cellText(node.children, context));
     } else run.push(node);
   }

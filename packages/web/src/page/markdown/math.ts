@@ -13,7 +13,9 @@ export function foldMath(document: Document): void {
     if (tex === undefined) continue;
     const whole = wholeFormula(element);
     if (element.name === "script") dropRenderings(element);
-    const code = new Element("code", { [texAttribute]: isDisplay(element, whole) ? "display" : "inline" }, [new Text(tex)]);
+    const code = new Element("code", { [texAttribute]: isDisplay(element, whole) ? "display" : "inline" }, [
+      new Text(tex),
+    ]);
     const text = code.children[0];
     if (text) text.parent = code;
     replace(whole, code);
@@ -25,14 +27,18 @@ function isMath(element: Element): boolean {
   if (name === "math" || name === "mjx-container") return true;
   if (name === "script") return /^math\/tex/i.test(attribs.type ?? "");
   const classes = classNames(element);
-  if (name === "img") return classes.some((each) => /^(?:tex|latex|mwe-math-fallback-image.*|math)$/.test(each)) && Boolean(attribs.alt);
+  if (name === "img")
+    return classes.some((each) => /^(?:tex|latex|mwe-math-fallback-image.*|math)$/.test(each)) && Boolean(attribs.alt);
   return classes.includes("katex") || classes.includes("mwe-math-element");
 }
 
 function texOf(element: Element): string | undefined {
   if (element.name === "script") return tidy(textContent(element));
   if (element.name === "img") return tidy(element.attribs.alt ?? "");
-  const annotation = firstElement(element, ({ name, attribs }) => name === "annotation" && /tex/i.test(attribs.encoding ?? ""));
+  const annotation = firstElement(
+    element,
+    ({ name, attribs }) => name === "annotation" && /tex/i.test(attribs.encoding ?? ""),
+  );
   if (annotation) return tidy(textContent(annotation));
   const math = element.name === "math" ? element : firstElement(element, ({ name }) => name === "math");
   const alternative = math?.attribs.alttext;
@@ -43,7 +49,9 @@ function texOf(element: Element): string | undefined {
 }
 
 function tidy(tex: string): string | undefined {
-  const text = squeeze(tex).replace(/^\{\\(?:displaystyle|textstyle)\s+(.*)\}$/s, "$1").trim();
+  const text = squeeze(tex)
+    .replace(/^\{\\(?:displaystyle|textstyle)\s+(.*)\}$/s, "$1")
+    .trim();
   return text === "" ? undefined : text;
 }
 
@@ -52,7 +60,13 @@ function wholeFormula(element: Element): Element {
   let whole = element;
   for (let up = parentElement(element); up; up = parentElement(up)) {
     const classes = classNames(up);
-    if (!classes.some((each) => /^(?:katex(?:-display|-mathml)?|mwe-math-element.*|mwe-math-mathml.*|MathJax.*|mjx-.*)$/.test(each)) && up.name !== "mjx-container") break;
+    if (
+      !classes.some((each) =>
+        /^(?:katex(?:-display|-mathml)?|mwe-math-element.*|mwe-math-mathml.*|MathJax.*|mjx-.*)$/.test(each),
+      ) &&
+      up.name !== "mjx-container"
+    )
+      break;
     whole = up;
   }
   return whole;

@@ -19,7 +19,17 @@ export function resolve(href: string | undefined, base: string): string | undefi
   return /^(?:https?|mailto|tel|ftp|sms):$/.test(url.protocol) ? url.href : undefined;
 }
 
-const lazySources = ["data-src", "data-original", "data-lazy-src", "data-lazy", "data-full-src", "data-hi-res-src", "data-actualsrc", "data-image-src", "data-url"];
+const lazySources = [
+  "data-src",
+  "data-original",
+  "data-lazy-src",
+  "data-lazy",
+  "data-full-src",
+  "data-hi-res-src",
+  "data-actualsrc",
+  "data-image-src",
+  "data-url",
+];
 const lazySets = ["data-srcset", "data-lazy-srcset", "srcset"];
 
 /** The picture a reader would see: lazily loaded sources first, then the largest sensible one of a set. */
@@ -52,14 +62,19 @@ function usable(value: string | undefined, base: string): string | undefined {
 }
 
 function isPlaceholder(src: string | undefined): boolean {
-  return src !== undefined && /(?:^|\/)(?:blank|spacer|placeholder|transparent|pixel|lazy|loading|1x1)[\w-]*\.(?:gif|png|svg|jpe?g)/i.test(src);
+  return (
+    src !== undefined &&
+    /(?:^|\/)(?:blank|spacer|placeholder|transparent|pixel|lazy|loading|1x1)[\w-]*\.(?:gif|png|svg|jpe?g)/i.test(src)
+  );
 }
 
 /** Largest candidate up to 1,600 pixels wide, else the first. */
 function bestOfSet(set: string | undefined, base: string): string | undefined {
   if (!set) return undefined;
   const list: { url: string; width: number }[] = [];
-  for (const [, address = "", size = ""] of set.matchAll(/\s*([^\s,]\S*[^\s,]|[^\s,])(?:\s+([\d.]+[wx]))?\s*(?:,|$)/g)) {
+  for (const [, address = "", size = ""] of set.matchAll(
+    /\s*([^\s,]\S*[^\s,]|[^\s,])(?:\s+([\d.]+[wx]))?\s*(?:,|$)/g,
+  )) {
     const url = usable(address, base);
     if (url) list.push({ url, width: size.endsWith("w") ? Number.parseFloat(size) : 0 });
   }
@@ -101,7 +116,8 @@ export function videoLink(element: Element, base: string): { url: string; title:
   const { name, attribs } = element;
   if (name !== "iframe" && name !== "video") return undefined;
   let source = attribs.src ?? attribs["data-src"];
-  if (name === "video" && !source) for (const each of elementsIn(element)) if (each.name === "source") source ??= each.attribs.src;
+  if (name === "video" && !source)
+    for (const each of elementsIn(element)) if (each.name === "source") source ??= each.attribs.src;
   const url = resolve(source, base);
   if (!url?.startsWith("http")) return undefined;
   if (name === "iframe" && !/\/embed\/|player|video/i.test(url)) return undefined;

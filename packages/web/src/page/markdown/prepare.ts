@@ -3,7 +3,8 @@ import { detach, elementsIn, isInlineTag, squeeze, textContent } from "../dom.ts
 
 /** Puts a content tree in the order Markdown needs: links lie inside blocks, never around them. */
 export function prepare(root: Document): void {
-  for (const link of [...elementsIn(root)].filter(({ name, attribs }) => name === "a" && attribs.href !== undefined)) if (holdsBlocks(link)) sink(link);
+  for (const link of [...elementsIn(root)].filter(({ name, attribs }) => name === "a" && attribs.href !== undefined))
+    if (holdsBlocks(link)) sink(link);
 }
 
 function holdsBlocks(element: Element): boolean {
@@ -40,7 +41,8 @@ function sink(link: Element): void {
 
 function linkTarget(link: Element): ChildNode[] | undefined {
   for (const element of elementsIn(link))
-    if (/^h[1-6]$/.test(element.name) && squeeze(textContent(element)) !== "" && !holdsBlocks(element)) return [...element.children];
+    if (/^h[1-6]$/.test(element.name) && squeeze(textContent(element)) !== "" && !holdsBlocks(element))
+      return [...element.children];
   return firstRun(link) ?? firstImage(link);
 }
 

@@ -19,12 +19,15 @@ function* ownElements(parent: Element, name: string): Generator<Element> {
   for (const child of parent.children) {
     if (!(child instanceof Element)) continue;
     if (child.name === name) yield child;
-    else if (child.name === "thead" || child.name === "tbody" || child.name === "tfoot") yield* ownElements(child, name);
+    else if (child.name === "thead" || child.name === "tbody" || child.name === "tfoot")
+      yield* ownElements(child, name);
   }
 }
 
 export function rowCells(row: Element): Element[] {
-  return row.children.filter((child): child is Element => child instanceof Element && (child.name === "td" || child.name === "th"));
+  return row.children.filter(
+    (child): child is Element => child instanceof Element && (child.name === "td" || child.name === "th"),
+  );
 }
 
 /** Code shown as a table: line numbers in one cell or column, code in the other. Undefined for other tables. */
@@ -40,7 +43,14 @@ export function tableCode(table: Element): { text: string; pre: Element | undefi
     const last = cells[cells.length - 1];
     if (!last) return undefined;
     const numbers = cells.slice(0, -1);
-    if (!numbers.every((cell) => /^[\d\s]*$/.test(textContent(cell)) && (isGutter(cell) || hasCode(cell) || hasCode(last) || numberedCode(table)))) return undefined;
+    if (
+      !numbers.every(
+        (cell) =>
+          /^[\d\s]*$/.test(textContent(cell)) &&
+          (isGutter(cell) || hasCode(cell) || hasCode(last) || numberedCode(table)),
+      )
+    )
+      return undefined;
     gutters += numbers.length;
     if (!hasCode(last) && !numberedCode(table)) return undefined;
     for (const element of elementsIn(last)) if (element.name === "pre") pre ??= element;
@@ -50,7 +60,10 @@ export function tableCode(table: Element): { text: string; pre: Element | undefi
 }
 
 function hasCode(cell: Element): boolean {
-  if (classNames(cell).some((each) => /^(?:code|blob-code.*|hljs-ln-code|rouge-code|crayon-code|highlight)$/i.test(each))) return true;
+  if (
+    classNames(cell).some((each) => /^(?:code|blob-code.*|hljs-ln-code|rouge-code|crayon-code|highlight)$/i.test(each))
+  )
+    return true;
   for (const element of elementsIn(cell)) if (element.name === "pre" || element.name === "code") return true;
   return false;
 }
@@ -73,7 +86,11 @@ export function isLayout(table: Element): boolean {
     if (element.name === "th") heads += 1;
   }
   if (columns <= 1 && heads === 0) return true;
-  return rows.length === 1 && heads === 0 && rowCells(rows[0] ?? table).some((cell) => squeeze(textContent(cell)).length > 300);
+  return (
+    rows.length === 1 &&
+    heads === 0 &&
+    rowCells(rows[0] ?? table).some((cell) => squeeze(textContent(cell)).length > 300)
+  );
 }
 
 function insideHead(element: Element): boolean {
@@ -115,7 +132,8 @@ export function pipeTable(table: Element, cell: (nodes: readonly ChildNode[]) =>
   if (width === 0 || grid.every((line) => line.every(({ text }) => text === ""))) return "";
   const headed = grid[0] && isHeader(table, grid[0]) ? grid.shift() : undefined;
   const marks = Array.from({ length: width }, (_, column) => alignment(headed, grid, column));
-  const print = (line: readonly Cell[]): string => `| ${Array.from({ length: width }, (_, column) => line[column]?.text ?? "").join(" | ")} |`;
+  const print = (line: readonly Cell[]): string =>
+    `| ${Array.from({ length: width }, (_, column) => line[column]?.text ?? "").join(" | ")} |`;
   return [print(headed ?? []), `| ${marks.join(" | ")} |`, ...grid.map(print)].join("\n");
 }
 
@@ -143,7 +161,10 @@ function alignment(headed: readonly Cell[] | undefined, grid: readonly Cell[][],
 }
 
 function sideOf({ attribs }: Element): string | undefined {
-  return (/text-align\s*:\s*(left|right|center)/i.exec(attribs.style ?? "")?.[1] ?? /^(left|right|center)$/i.exec(attribs.align ?? "")?.[1])?.toLowerCase();
+  return (
+    /text-align\s*:\s*(left|right|center)/i.exec(attribs.style ?? "")?.[1] ??
+    /^(left|right|center)$/i.exec(attribs.align ?? "")?.[1]
+  )?.toLowerCase();
 }
 
 /** Pipes end a cell, even in code. */

@@ -10,7 +10,7 @@ test("D7 Vue answers with its TypeScript side, and says what is missing without 
     "package.json": '{ "dependencies": { "vue": "3" } }',
     "tsconfig.json": '{ "compilerOptions": { "strict": true, "types": [] }, "include": ["*.vue", "*.ts"] }',
     "App.vue":
-      '<script setup lang="ts">\nconst count: number = "x";\nfunction twice(n: number) { return n * 2; }\n</script>\n<template><p>{{ twice(count) }}</p></template>\n',
+      '<script setup lang="ts">\nconst count: number = "x";\nfunction twice(n: number) { return n * 2; }\nconst doubled = twice(count);\n</script>\n<template><p>{{ doubled }}</p></template>\n',
   });
   await mkdir(workspace.path("node_modules"));
   for (const name of ["typescript"]) await symlink(join(serverModules, name), workspace.path(`node_modules/${name}`));
@@ -18,7 +18,7 @@ test("D7 Vue answers with its TypeScript side, and says what is missing without 
   expect((await family.ok("hover", { filePath: "App.vue", line: 1, symbol: "count" })).text).toContain("number");
   const definition = await family.ok<{ places: { range: { start: { line: number } } }[] }>("goto_definition", {
     filePath: "App.vue",
-    line: 4,
+    line: 3,
     symbol: "twice",
   });
   expect(definition.data.places.map((place) => place.range.start.line)).toContain(2);

@@ -29,7 +29,7 @@ export function corpus(lines: number, script: "ascii" | "cjk", seed = 1): string
 
 /** A folder for the files of a bench, removed when the process ends. */
 export function benchFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "hashline-bench-"));
+  const folder = mkdtempSync(join(tmpdir(), "toolhaft-bench-"));
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
