@@ -1,4 +1,3 @@
-import { dirname } from "node:path";
 import type { Clock } from "@toolhaft/core";
 import { ToolError } from "@toolhaft/core";
 import type { Access } from "./access.ts";
@@ -64,7 +63,6 @@ export class CommitRun {
       const warnings = await stageAll(files, this.#assembly, fsync);
       for (const { path, before, readAt } of knownOf(drafts)) await refuseRewritten(files, path, before, readAt);
       await backUpAll(files, this.#assembly.backups, fsync);
-      if (fsync) await files.syncFolder(dirname(this.#folder.path));
       await parents.check();
       if (!(await this.#held.verify())) throw lostLock();
       refuseAborted(signal);

@@ -14,7 +14,8 @@ import { foldsCase, shownPath } from "./paths.ts";
 import { removeIfEmpty } from "./rollback.ts";
 import { absentAs } from "./small-file.ts";
 import { ensureStateFolder } from "./state-folder.ts";
-import { isAbsent, toToolError } from "./system-error.ts";
+import { lookAt } from "./state-of.ts";
+import { toToolError } from "./system-error.ts";
 import type { Committed, Scope } from "./types.ts";
 
 /** What is to be changed, made under the locks. */
@@ -69,6 +70,14 @@ export class Committer {
     const { drafts, result } = await request.propose(await this.#read(targets, request.scope));
     await assemble(drafts, { ...this.#env, id: "dry-run", commitPath: join(this.#env.stateDir, "commits", "dry-run") });
     return { changes: await fileChanges(this.#env.files, drafts), result, notes: [] };
+  }
+
+  /** Somebody may have removed the folder since it was made. */
+  async #ensureState(): Promise<void> {
+    const { files, stateDir } = this.#env;
+    if (this.#stateReady && (await lookAt(files, join(stateDir, "commits")))) return;
+    await ensureStateFolder(files, stateDir, "commits");
+    this.#stateReady = true;
   }
 
   /** A time-ordered id, later than every one of this workspace object. */
@@ -130,19 +139,16 @@ export class Committer {
     id: string,
     commitPath: string,
   ): Promise<Committed<T>> {
-    const { files, fsync, stateDir } = this.#env;
+    const { files, fsync } = this.#env;
     const { drafts, result } = await request.propose(await this.#read(targets, request.scope));
     refuseAborted(request.scope.signal);
     if (drafts.length === 0) return { changes: [], result, notes: [] };
-    if (!this.#stateReady) await ensureStateFolder(files, stateDir, "commits");
-    this.#stateReady = true;
+    await this.#ensureState();
     const assembly = await assemble(drafts, { ...this.#env, id, commitPath });
     const changes = await fileChanges(files, drafts);
     const journal = journalOf(assembly, request, held, { id, time: this.#env.clock.now(), fsync });
     const run = new CommitRun(this.#env, new CommitFolder(files, commitPath), assembly, journal, held);
     const warnings = await run.commit(drafts, request.scope.signal).catch((error: unknown): never => {
-      // Somebody may have removed the state folder since it was made.
-      if (isAbsent(error)) this.#stateReady = false;
       throw toToolError(error, "commit the change");
     });
     for (const folder of [...(request.emptied ?? [])].reverse()) {

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { FileChange, FileState } from "@toolhaft/core";
 import type { FileSystem } from "./file-system.ts";
 import { type Holder, isHolder } from "./holder.ts";
@@ -99,7 +99,9 @@ export class CommitFolder {
   async begin(journal: Journal): Promise<void> {
     await this.#files.mkdir(this.path, 0o700);
     await createFile(this.#files, this.#file("staging"), JSON.stringify(journal), journal.fsync);
-    if (journal.fsync) await this.#files.syncFolder(this.path);
+    if (!journal.fsync) return;
+    await this.#files.syncFolder(this.path);
+    await this.#files.syncFolder(dirname(this.path));
   }
 
   async advance(from: JournalState, to: JournalState, sync: boolean): Promise<void> {

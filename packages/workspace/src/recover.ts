@@ -120,9 +120,9 @@ export class Recoverer {
     });
   }
 
+  /** Under the right over a dead holder: its locks, its token, and the rights over others that it died with. */
   async #breakAll(folder: LockFolder, token: string): Promise<void> {
     for (const path of await folder.list()) {
-      if (path.endsWith(".break")) continue;
       const found = await folder.look(path);
       if (found && (found.holder?.token ?? tornName(path)) === token) await removeFile(this.#options.files, path);
     }

@@ -102,9 +102,9 @@ class FolderWorkspace implements Workspace {
   read(path: string, scope: Scope): Promise<TextFile> {
     return this.#run(async () => {
       refuseAborted(scope.signal);
+      await this.#ensureRecovered();
       const target = await this.#located(path, "read", scope);
       if (!target.stat) throw new ToolError("not_found", `${target.shown} does not exist`, { hint: "check the path" });
-      await this.#ensureRecovered();
       const shared = target.stat.kind === "file" && (this.#options.writeMode === "in-place" || target.stat.links > 1);
       return shared ? this.#readLocked(target, scope) : this.#readNow(target);
     });

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync } from "node:fs";
 import { tempWorkspace } from "@toolhaft/testing";
 import { createWorkspace, type Workspace, type WorkspaceOptions } from "../src/index.ts";
@@ -47,4 +48,9 @@ export async function arena(
       await outer.remove();
     },
   };
+}
+
+/** A named pipe; Node has no call of its own for it. */
+export function makeFifo(path: string): void {
+  execFileSync("sh", ["-c", 'mkfifo "$1"', "sh", path]);
 }

@@ -1,9 +1,8 @@
-import { execFileSync } from "node:child_process";
 import { chmodSync, linkSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import { spliceLines, type Workspace } from "../src/index.ts";
-import { arena } from "./arena.ts";
+import { arena, makeFifo } from "./arena.ts";
 import { change, create, expectError, replaceLine } from "./edits.ts";
 
 const hex = (text: string) => Buffer.from(text.replaceAll(" ", ""), "hex");
@@ -25,7 +24,7 @@ describe("what is no text file", () => {
 
   it("kind-1: a folder, a FIFO, a socket and a device are named and never waited for", async () => {
     await using place = await arena({ "dir/x": "x\n" });
-    execFileSync("mkfifo", [place.path("fifo")]);
+    makeFifo(place.path("fifo"));
     const server = createServer().listen(place.path("socket"));
     await new Promise((resolve) => server.once("listening", resolve));
     const scope = { ...place.scope, ask: async () => undefined };
@@ -55,7 +54,7 @@ describe("what is no text file", () => {
         async open(path, how, mode) {
           if (path === place.path("x")) {
             rmSync(path);
-            execFileSync("mkfifo", [path]);
+            makeFifo(path);
           }
           return nodeFileSystem.open(path, how, mode);
         },

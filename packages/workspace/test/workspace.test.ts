@@ -51,9 +51,9 @@ describe("a workspace", () => {
     const [id] = readdirSync(place.path(".toolhaft/workspace/commits"));
     expect(statSync(place.path(`.toolhaft/workspace/commits/${id}`)).mode & 0o777).toBe(0o700);
     rmSync(place.path(".toolhaft"), { recursive: true });
-    await change(place.workspace, [create("b", "x\n")], place.scope).catch(() => undefined);
-    await change(place.workspace, [create("c", "x\n")], place.scope);
-    expect(await place.read("c")).toBe("x\n");
+    await change(place.workspace, [create("b", "x\n")], place.scope);
+    expect(await place.read("b")).toBe("x\n");
+    expect(await place.read(".toolhaft/.gitignore")).toBe("*\n");
   });
 
   it("refuses a state folder that leads elsewhere", async () => {
