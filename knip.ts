@@ -16,8 +16,15 @@ const packages = readdirSync("packages").filter(
   (folder) => folder !== "testing" && existsSync(`packages/${folder}/package.json`),
 );
 
+/** Peers and servers that benches and tests start as programs. */
+const startedByName: Readonly<Record<string, string[]>> = {
+  "lsp-tools": ["@toolhaft/test-servers", "@types/markdown-it", "cclsp", "vscode-jsonrpc"],
+  mcp: ["@modelcontextprotocol/server-memory", "@playwright/mcp"],
+};
+
 export default {
   ignoreExportsUsedInFile: true,
+  ignoreBinaries: ["mkfifo", "mount", "umount", "rg"],
   workspaces: {
     ".": {
       // Tools that the packages' tests, benches and scripts share, or that the checks start by name.
@@ -39,9 +46,15 @@ export default {
     ...Object.fromEntries(
       packages.map((folder) => [
         `packages/${folder}`,
-        { entry: [...entriesOf(folder), ...tests], project: ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts"] },
+        {
+          entry: [...entriesOf(folder), ...tests],
+          project: ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts"],
+          ignoreDependencies: startedByName[folder] ?? [],
+        },
       ]),
     ),
+    // Programs that tests and benches start by name.
+    "packages/lsp-tools/test/servers": { ignoreDependencies: [/./] },
     examples: {
       entry: ["*/main.ts", "tour/steps/*.ts", "test/*.test.ts"],
       project: ["**/*.ts"],

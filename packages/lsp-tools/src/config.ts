@@ -7,7 +7,7 @@ import {
   parseTree,
   printParseErrorCode,
 } from "jsonc-parser";
-import { defineServer, type Json, type ServerDefinition } from "./definition.ts";
+import { defineServer, type ServerDefinition } from "./definition.ts";
 import { sourceText } from "./positions.ts";
 
 /** Definitions and choices after merging built-ins, the folder's configuration and options. */
@@ -207,5 +207,3 @@ function missing(definition: Partial<ServerDefinition>): string | undefined {
   if (!/^[a-z][a-z0-9_-]*$/.test(definition.id ?? "")) return "its id must match [a-z][a-z0-9_-]*";
   return undefined;
 }
-
-export type { Json };

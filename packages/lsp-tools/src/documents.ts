@@ -17,8 +17,6 @@ export interface OpenDocument {
   unsettled: boolean;
 }
 
-export type ChangeEvent = { range: Range; text: string } | { text: string };
-
 /** How a server wants to be told of documents. */
 export interface SyncWishes {
   /** 0 none, 1 full, 2 incremental. */

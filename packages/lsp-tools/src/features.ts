@@ -87,5 +87,3 @@ export const features = {
   colors: feature("colours", "textDocument/documentColor", "colorProvider", "syntactic"),
   diagnostics: feature("diagnostics", "textDocument/diagnostic", "diagnosticProvider", "slow", "cross-file"),
 } satisfies Record<string, Feature>;
-
-export type FeatureName = keyof typeof features;

@@ -40,20 +40,6 @@ export function bounded<T>(promise: Promise<T>, ms: number, signal?: AbortSignal
   });
 }
 
-/** Resolves when `check` gives a value; it is asked now and whenever `subscribe` calls back. */
-export function when<T>(subscribe: (again: () => void) => () => void, check: () => T | undefined): Promise<T> {
-  const now = check();
-  if (now !== undefined) return Promise.resolve(now);
-  return new Promise((resolve) => {
-    const unsubscribe = subscribe(() => {
-      const value = check();
-      if (value === undefined) return;
-      unsubscribe();
-      resolve(value);
-    });
-  });
-}
-
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

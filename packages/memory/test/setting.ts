@@ -1,14 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type AnyTool,
-  type ContextInit,
-  createContext,
-  type Family,
-  type ToolContext,
-  type ToolResult,
-} from "@toolhaft/core";
+import { type AnyTool, type ContextInit, createContext, type Family, type ToolResult } from "@toolhaft/core";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
 import { createMemory, type MemoryFamily, type MemoryOptions } from "../src/index.ts";
@@ -84,8 +77,4 @@ export function dataOf(result: ToolResult): Record<string, unknown> {
 export function errorOf(result: ToolResult) {
   if (result.ok) throw new Error(`expected a failure, got: ${result.text}`);
   return result.error;
-}
-
-export function contextOf(directory: string, init: ContextInit = {}): ToolContext {
-  return createContext({ directory, ...init });
 }

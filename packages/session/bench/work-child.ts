@@ -22,10 +22,9 @@ if (before.startsWith("append:")) {
   const lines = readFileSync(path, "utf8").split("\n").slice(0, -1);
   let text = "";
   for (let n = 0; text.length < 1_000_000; n += 1) {
-    text +=
-      (lines[n % lines.length] ?? "")
-        .replace(/"uuid":"[^"]*"/, `"uuid":"more-${n}"`)
-        .replace(/"msg_[^"]*"/, `"msg_more_${n}"`) + "\n";
+    text += `${(lines[n % lines.length] ?? "")
+      .replace(/"uuid":"[^"]*"/, `"uuid":"more-${n}"`)
+      .replace(/"msg_[^"]*"/, `"msg_more_${n}"`)}\n`;
   }
   appendFileSync(path, text);
 }

@@ -9,10 +9,6 @@ const inlineTags = new Set(
   ).split(" "),
 );
 
-export function isElement(node: unknown): node is Element {
-  return node instanceof Element;
-}
-
 export function isText(node: unknown): node is Text {
   return node instanceof Text;
 }

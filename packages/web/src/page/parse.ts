@@ -1,5 +1,5 @@
 import { type Document, Element, type ParentNode, Text } from "domhandler";
-import { type DefaultTreeAdapterMap, parse, type TreeAdapter } from "parse5";
+import { parse, type TreeAdapter } from "parse5";
 import { adapter as domhandlerAdapter, type Htmlparser2TreeAdapterMap } from "parse5-htmlparser2-tree-adapter";
 
 /** Depth at which Chromium stops nesting too: what would go deeper becomes a sibling. */
@@ -13,8 +13,6 @@ export class TooManyNodesError extends Error {
 }
 
 type Adapter = TreeAdapter<Htmlparser2TreeAdapterMap>;
-
-export type { DefaultTreeAdapterMap };
 
 /**
  * Parses HTML as a browser does, into domhandler nodes, never deeper than {@link maxDepth}.

@@ -155,6 +155,3 @@ export interface PageReader extends AsyncDisposable {
   /** Ends the worker; awaits its end. */
   close(): Promise<void>;
 }
-
-/** `createPageReader` of `reader.ts`: starts nothing until the first `read`. */
-export type CreatePageReader = (options?: PageReaderOptions) => PageReader;

@@ -1,7 +1,7 @@
 import type { Database } from "@toolhaft/sqlite";
 import { foldText } from "@toolhaft/text";
 import { contentHash } from "../../identity.ts";
-import type { Scope, State } from "../../model.ts";
+import type { Scope } from "../../model.ts";
 import type {
   Caller,
   Change,
@@ -232,5 +232,3 @@ function equalLive(db: Database, caller: Caller, scope: Scope, hash: Uint8Array)
 export function keys(names: readonly string[]): string {
   return JSON.stringify(names.map(foldText));
 }
-
-export type { State };

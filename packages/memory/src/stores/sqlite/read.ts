@@ -1,5 +1,5 @@
 import type { Database, SqlValue } from "@toolhaft/sqlite";
-import { type Category, relevances, type Scope, type State } from "../../model.ts";
+import type { Category, Scope, State } from "../../model.ts";
 import {
   type Caller,
   type Filter,
@@ -174,5 +174,3 @@ export function subjects(db: Database, caller: Caller, terms: readonly string[])
     { ...callerParameters(caller), terms: JSON.stringify(terms) },
   );
 }
-
-export { relevances };
