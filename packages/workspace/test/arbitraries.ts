@@ -17,16 +17,6 @@ export const anyBytes: fc.Arbitrary<Uint8Array> = fc
   )
   .map(([bom, parts]) => Buffer.concat(bom ? [Buffer.from("\ufeff"), ...parts] : parts));
 
-/** Text without NUL and valid in UTF-8. */
-export const anyText: fc.Arbitrary<Uint8Array> = fc
-  .tuple(
-    fc.boolean(),
-    fc.array(fc.constantFrom("\n", "\n", "\r\n", "\r", "a", "b", " ", "\t", "é", "漢\n", "\u2028", "\\ No"), {
-      maxLength: 40,
-    }),
-  )
-  .map(([bom, parts]) => Buffer.from((bom ? "\ufeff" : "") + parts.join("")));
-
 const payloadLine = fc.constantFrom("", "a", "b", "x", "  y", "z\t", "é", "r\r", "}", "-- x", "++");
 
 /** Splices that do not overlap, for a text of `lineCount` lines, in no particular order. */

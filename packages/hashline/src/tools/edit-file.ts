@@ -41,7 +41,6 @@ const output = z.object({
 });
 
 export type EditFileData = z.output<typeof output>;
-export type EditFileInput = z.output<typeof input>;
 
 const DIFF_LINES = 80;
 

@@ -62,7 +62,6 @@ const output = z.object({
 });
 
 export type HashlineEditData = z.output<typeof output>;
-export type HashlineEditInput = z.input<typeof input>;
 
 /** Bytes of all payloads of a call. */
 const MAX_PAYLOAD = 5 * 1024 * 1024;
