@@ -3,7 +3,6 @@ export { closestPlaces } from "./closest.ts";
 export { payloadProblem, type TextCodec } from "./codec.ts";
 export { type CompareOptions, compareLines, type LineMap, refineChanges } from "./compare.ts";
 export {
-  type DiffNames,
   type DiffOptions,
   groupChanges,
   movedRuns,
@@ -11,6 +10,7 @@ export {
   type UnifiedDiff,
   unifiedDiff,
 } from "./diff.ts";
+export type { DiffNames } from "./diff-header.ts";
 export type { FileKind, FileStat, FileSystem, OpenFile, OpenMode } from "./file-system.ts";
 export {
   type FindOptions,
