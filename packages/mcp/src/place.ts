@@ -70,9 +70,12 @@ export function createSessionPlace(
     settled: () => pending,
     awaitRoots(asked) {
       const answered = within(rootsTimeoutMs, asked).then(setRoots, (error: unknown) => {
-        onError(
-          new Error(`the client did not name its roots: ${error instanceof Error ? error.message : String(error)}`),
-        );
+        const reason = error instanceof Error ? error.message : String(error);
+        const what =
+          options.directory === undefined
+            ? "the client did not name its roots"
+            : "the client's roots are ignored, a directory was given";
+        onError(new Error(`${what}: ${reason}`));
       });
       pending = answered;
       return answered;

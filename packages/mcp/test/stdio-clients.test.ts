@@ -312,8 +312,9 @@ describe.each(["v1", "v2 in 2025"] as const)("roots of a client of %s", (kind) =
     });
     const { structured } = await client.call("where", {}, { meta: { "toolhaft/structured": true } });
     expect(structured).toMatchObject({ directory: home.path("x"), roots: [home.path("x")] });
-    await vi.waitFor(() => expect(client.stderr().match(/roots are ignored/g)).toHaveLength(1));
-    expect(client.stderr()).toContain("https://a");
+    await vi.waitFor(() => expect(client.stderr().match(/roots are ignored/g) ?? []).toHaveLength(1), {
+      timeout: 20_000,
+    });
     await client.close();
     await home.remove();
   });

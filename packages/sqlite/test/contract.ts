@@ -13,8 +13,8 @@ export function describeDriver(driver: DriverName): void {
       const db = await open();
       const bytes = new Uint8Array([0, 255, 7]);
       const row = db.get<Record<string, unknown>>(
-        "SELECT ? AS i, typeof(?1) AS ti, ? AS wide, typeof(?2) AS tw, ? AS real, ? AS text, ? AS blob, ? AS absent",
-        [42, 1_790_000_000_000, 0.5, "日本 é \u{1F600}", bytes, null],
+        "SELECT :i AS i, typeof(:i) AS ti, :wide AS wide, typeof(:wide) AS tw, :real AS real, :text AS text, :blob AS blob, :absent AS absent",
+        { i: 42, wide: 1_790_000_000_000, real: 0.5, text: "日本 é \u{1F600}", blob: bytes, absent: null },
       );
       expect(row).toMatchObject({ i: 42, ti: "integer", wide: 1_790_000_000_000, tw: "integer", real: 0.5 });
       expect(row).toMatchObject({ text: "日本 é \u{1F600}", absent: null });

@@ -83,7 +83,7 @@ describe("the program itself, with the real families", () => {
     expect(normal.err.trim().split("\n")).toEqual([
       expect.stringMatching(/^toolhaft: \d+ tools, about \d+ tokens, the folder of the client, or .*, default policy$/),
     ]);
-    const quiet = await serve("--quiet", "--read-only", "--deny", "file.write");
+    const quiet = await serve("hashline", "--quiet", "--read-only", "--deny", "file.write");
     expect(quiet.err).toBe("");
     expect(quiet.names).toEqual(["hashline_read"]);
     await workspace.remove();
