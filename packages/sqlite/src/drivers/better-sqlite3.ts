@@ -58,10 +58,10 @@ function prepare(native: Native, sql: string): Statement {
 
 function bindable(parameters: Parameters | undefined): unknown[] {
   if (parameters === undefined) return [];
-  if (isList(parameters)) return parameters.some(isWideInteger) ? parameters.map(widen) : [...parameters];
+  if (isList(parameters)) return parameters.some(isInteger) ? parameters.map(widen) : [...parameters];
   for (const name in parameters) {
     const value = parameters[name];
-    if (value !== undefined && isWideInteger(value)) {
+    if (value !== undefined && isInteger(value)) {
       return [Object.fromEntries(Object.entries(parameters).map(([key, given]) => [key, widen(given)]))];
     }
   }
@@ -72,11 +72,11 @@ function isList(parameters: Parameters): parameters is readonly SqlValue[] {
   return Array.isArray(parameters);
 }
 
-/** The binding stores whole numbers past 32 bits as REAL unless they come as bigint. */
-function isWideInteger(value: SqlValue): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && (value > 0x7fffffff || value < -0x80000000);
+/** The binding stores whole numbers as REAL unless they come as bigint: past 32 bits, and where the engine keeps them as doubles. */
+function isInteger(value: SqlValue): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value);
 }
 
 function widen(value: SqlValue): SqlValue {
-  return isWideInteger(value) ? BigInt(value) : value;
+  return isInteger(value) ? BigInt(value) : value;
 }
