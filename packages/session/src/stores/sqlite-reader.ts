@@ -18,6 +18,7 @@ import type {
   UsageReport,
 } from "../store.ts";
 import { todosOf } from "../todo-list.ts";
+import { partTexts } from "../transcripts/searched.ts";
 import { insideOf, parseCursor } from "../transcripts/summaries.ts";
 
 export const builtInSource = "toolhaft";
@@ -552,13 +553,7 @@ function hitOf(db: Database, candidate: Candidate, matcher: Matcher): Omit<Searc
   });
   if (row === undefined) return undefined;
   const message = messageOf(db, row);
-  const texts = message.parts.flatMap((part): { text: string; tool: string | null }[] => {
-    if (candidate.part === "tool_input")
-      return part.tool === null ? [] : [{ text: part.tool.input, tool: part.tool.name }];
-    if (candidate.part === "tool_output")
-      return part.tool?.output == null ? [] : [{ text: part.tool.output, tool: part.tool.name }];
-    return part.kind === candidate.part && part.text !== null ? [{ text: part.text, tool: null }] : [];
-  });
+  const texts = partTexts(message, candidate.part);
   const fitting = texts.filter(({ text }) => matcher.fits(text));
   const chosen = fitting.find(({ text }) => matcher.marks(text, 1).length > 0) ?? fitting[0];
   if (chosen === undefined) return undefined;

@@ -5,6 +5,7 @@ import type { CallResult, Content } from "../facts.ts";
 import { parseLine } from "../json-line.ts";
 import { type Line, readLines } from "../lines.ts";
 import type { Message, MessageKind, Part, ToolCall, ToolStatus } from "../model.ts";
+import { lengthOf } from "../show.ts";
 import type { MessageRange } from "../store.ts";
 import type { TranscriptFormat } from "./format.ts";
 
@@ -175,12 +176,6 @@ function toolOf(call: Extract<Content, { kind: "call" }>, result: CallResult | u
     exitCode: result?.exitCode ?? null,
     durationMs: result?.durationMs ?? null,
   };
-}
-
-function lengthOf(text: string): number {
-  let points = 0;
-  for (let at = 0; at < text.length; points += 1) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
-  return points;
 }
 
 function changedWhileRead(path: string): ToolError {
