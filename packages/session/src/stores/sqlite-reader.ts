@@ -28,6 +28,7 @@ import {
 } from "./sqlite-rows.ts";
 import { searchBuiltIn } from "./sqlite-search.ts";
 import { usageOf } from "./sqlite-usage.ts";
+import { indexNewParts } from "./sqlite-words.ts";
 
 const noIndex: IndexProgress = { upToDate: true, pendingFiles: 0, pendingBytes: 0, unreadable: [] };
 
@@ -142,7 +143,9 @@ export class SqliteSessionReader implements SessionReader {
       scan: null,
     };
     const db = await this.#database();
-    return db === undefined ? empty : searchBuiltIn(db, query, empty, this.#clock.now(), signal);
+    if (db === undefined) return empty;
+    await indexNewParts(db, signal);
+    return searchBuiltIn(db, query, empty, this.#clock.now(), signal);
   }
 
   async usage(id: string): Promise<UsageReport> {
