@@ -38,7 +38,7 @@ if (process.argv[1] === import.meta.filename) {
     const sessions = createSessions();
     const call = async (name: string, input: object) => {
       const tool = sessions.tools.find((one) => one.name === name);
-      const result = await tool?.call(input, { directory, ask: async () => ({ allow: true }) });
+      const result = await tool?.call(input, { directory });
       console.log(`${name}\n${result?.text}\n`);
     };
     await call("session_list", {});

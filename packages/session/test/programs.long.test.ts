@@ -48,8 +48,8 @@ describe.skipIf(programs === undefined)("Codex itself", () => {
       make.event({ type: "task_complete", turn_id: "t" }),
     ]);
     desk.open({ stores: [codexStore({ home: desk.codex })] });
-    const whole = await desk.data("session_fork", { session_id: codexId, title: "All of it" }, { ask: yes });
-    const half = await desk.data("session_fork", { session_id: codexId, message_id: "#1" }, { ask: yes });
+    const whole = await desk.data("session_fork", { session_id: codexId, title: "All of it" }, { asker: yes });
+    const half = await desk.data("session_fork", { session_id: codexId, message_id: "#1" }, { asker: yes });
     await using server = await appServer(desk.codex, desk.directory);
     const { data } = await server.ask("thread/list", { limit: 20 });
     const ids = data.map(({ id }: { id: string }) => id);
@@ -98,7 +98,7 @@ describe.skipIf(programs === undefined)("opencode itself", () => {
       const made = await desk.data(
         "session_fork",
         { session_id: id, message_id: "#1", title: "Only the first turn" },
-        { ask: yes },
+        { asker: yes },
       );
       expect(made).toMatchObject({ copied: 2, fork: { title: "Only the first turn", messages: 2, prompts: 1 } });
       const read = await desk.data("session_read", { session_id: made.fork.id });
