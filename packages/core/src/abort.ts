@@ -59,8 +59,13 @@ const listenersOfOneSignal = 1_500;
  */
 export function roomForListeners(signal: AbortSignal): void {
   const events = typeof process === "object" ? process.getBuiltinModule?.("node:events") : undefined;
-  if (events !== undefined && events.getMaxListeners(signal) === events.defaultMaxListeners)
-    events.setMaxListeners(listenersOfOneSignal, signal);
+  if (events === undefined) return;
+  try {
+    if (events.getMaxListeners(signal) === events.defaultMaxListeners)
+      events.setMaxListeners(listenersOfOneSignal, signal);
+  } catch {
+    // No signal of Node's own, or one whose limit was lifted altogether, which Node 20 takes for none: both are never warned of.
+  }
 }
 
 /**

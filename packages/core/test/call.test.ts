@@ -418,6 +418,22 @@ describe("abort", () => {
     expect(getMaxListeners(chosen.signal)).toBe(40);
   });
 
+  it("a signal that only behaves like one is heard, and one without any limit stays so", async () => {
+    const lifted = new AbortController();
+    setMaxListeners(0, lifted.signal);
+    expect(await echo.call({ text: "a" }, { signal: lifted.signal })).toMatchObject({ ok: true });
+    const { signal } = new AbortController();
+    const listeners = new Set<unknown>();
+    const like = {
+      aborted: false,
+      reason: undefined,
+      addEventListener: (_type: string, listener: unknown) => void listeners.add(listener),
+      removeEventListener: (_type: string, listener: unknown) => void listeners.delete(listener),
+    } as unknown as typeof signal;
+    expect(await echo.call({ text: "a" }, { signal: like })).toMatchObject({ ok: true });
+    expect(listeners.size).toBe(0);
+  });
+
   it("1,000 calls leave no listener, aborted or not", async () => {
     const controller = new AbortController();
     for (let index = 0; index < 500; index++) await echo.call({ text: "a" }, { signal: controller.signal });
