@@ -10,6 +10,7 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { rootsAnswer } from "./roots.ts";
 import { McpFault, type McpHandlers, type QuestionAnswer } from "./types.ts";
 
 /** Names the one question of a round. */
@@ -91,7 +92,7 @@ export function createServerV2(handlers: McpHandlers, era: Era): Server {
 function followRoots(server: Server, handlers: McpHandlers): void {
   const ask = () => {
     if (server.getClientCapabilities()?.roots === undefined) return;
-    void handlers.awaitRoots(server.listRoots().then(({ roots }) => roots.map(({ uri }) => uri)));
+    void handlers.awaitRoots(server.request({ method: "roots/list" }, rootsAnswer));
   };
   server.oninitialized = () => {
     ask();

@@ -315,6 +315,23 @@ describe.each(["v1", "v2 in 2025"] as const)("roots of a client of %s", (kind) =
     await vi.waitFor(() => expect(client.stderr().match(/roots are ignored/g) ?? []).toHaveLength(1), {
       timeout: 20_000,
     });
+    for (const root of ["https://a", pathToFileURL(home.path("y")).href, "file:///missing"])
+      expect(client.stderr()).toContain(root);
+    await client.close();
+    await home.remove();
+  });
+
+  it("works in the good roots beside odd ones, and names those", async () => {
+    const home = await tempWorkspace({ "y/a": "" });
+    const client = await connect(kind, {
+      cwd: home.directory,
+      roots: () => ["https://a", pathToFileURL(home.path("y")).href, "file:///missing"],
+    });
+    const { structured } = await client.call("where", {}, { meta: { "toolhaft/structured": true } });
+    expect(structured).toMatchObject({ directory: home.path("y"), roots: [home.path("y")] });
+    await vi.waitFor(() => expect(client.stderr()).toMatch(/ignored: https:\/\/a, file:\/\/\/missing\n/), {
+      timeout: 20_000,
+    });
     await client.close();
     await home.remove();
   });
