@@ -1,3 +1,5 @@
+import type { StandardSchemaV1 } from "@modelcontextprotocol/server";
+
 /**
  * The URIs of a `roots/list` answer, whatever else it holds. The SDKs' own schemas refuse the whole answer when a single
  * root is no `file:` URI, and the good ones would be lost with it.
@@ -8,9 +10,9 @@ export function rootUris(result: unknown): string[] {
 }
 
 /** {@link rootUris} as the result schema that the v2 SDK takes. */
-export const rootsAnswer = {
+export const rootsAnswer: StandardSchemaV1<unknown, string[]> = {
   "~standard": {
-    version: 1 as const,
+    version: 1,
     vendor: "toolhaft",
     validate: (value: unknown) => ({ value: rootUris(value) }),
   },
