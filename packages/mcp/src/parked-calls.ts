@@ -8,8 +8,10 @@ import type { CallRequest, Question, QuestionAnswer } from "./types.ts";
 /** A call that runs, whichever request stands for it at the moment. */
 export interface RunningCall {
   readonly tool: string;
-  readonly inputHash: string;
+  /** Made when it is needed: the input has passed the tool's checks by then. */
+  readonly inputHash: () => string;
   readonly structured: boolean;
+  readonly remembers: boolean;
   readonly progress: ProgressChannel;
   readonly signal: CallSignal;
   /** Set once the tool runs; it always resolves. */
@@ -52,7 +54,7 @@ export function createParkedCalls(): ParkedCalls {
       // A state is good for one try, right or wrong.
       parked.delete(resume.state);
       const { call, asked } = entry;
-      if (call.tool !== request.name || call.inputHash !== hashOfInput(request.arguments)) {
+      if (call.tool !== request.name || call.inputHash() !== hashOfInput(request.arguments)) {
         asked.answer({ allow: false });
         return undefined;
       }
@@ -70,7 +72,7 @@ export function parkingAsker(call: RunningCall): Asker {
   return (asked) =>
     new Promise((resolve) => {
       const entry: OpenQuestion = {
-        question: questionFor(asked),
+        question: questionFor(asked, call.remembers),
         answer(decision) {
           const at = call.open.indexOf(entry);
           if (at >= 0) call.open.splice(at, 1);
