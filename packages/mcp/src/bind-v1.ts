@@ -11,7 +11,7 @@ import { McpFault, type McpHandlers } from "./types.ts";
  */
 export async function bindV1(server: ServerV1, handlers: McpHandlers): Promise<void> {
   const types = await import("@modelcontextprotocol/sdk/types.js");
-  server.registerCapabilities({ tools: { listChanged: true }, resources: {} });
+  server.registerCapabilities({ tools: { listChanged: true }, resources: {}, experimental: { toolhaft: {} } });
   const client = () => server.getClientVersion()?.name;
   const faults = async <T>(work: () => Promise<T>): Promise<T> => {
     try {

@@ -15,6 +15,8 @@ import { McpFault, type McpHandlers, type QuestionAnswer } from "./types.ts";
 
 /** Names the one question of a round. */
 const questionKey = "permission";
+/** Another Toolhaft asks for more when it sees this. */
+const capabilities = { tools: { listChanged: true }, resources: {}, experimental: { toolhaft: {} } };
 /** Questions that one call may ask. */
 const maxRounds = 32;
 
@@ -43,7 +45,7 @@ export function createServerV2(handlers: McpHandlers, era: Era, options: ServerV
   const server = new Server(
     { name, version },
     {
-      capabilities: { tools: { listChanged: true }, resources: {} },
+      capabilities,
       // The gate's own time-out answers first; the wire's is a little longer.
       inputRequired: { maxRounds, roundTimeoutMs: askTimeoutMs + 5_000 },
       ...(instructions !== undefined && { instructions }),

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Asker, Decision, ToolResult } from "@toolhaft/core";
 import type { CallSignal } from "./call-signal.ts";
+import { canonical } from "./canonical.ts";
 import type { ProgressChannel } from "./progress.ts";
 import { decisionFrom, questionFor } from "./question.ts";
 import type { CallRequest, Question, QuestionAnswer } from "./types.ts";
@@ -96,11 +97,4 @@ export function waitingAsker(ask: (question: Question, signal: AbortSignal) => P
 /** SHA-256 of the input with sorted keys: the same question for the same input, however it was written. */
 export function hashOfInput(input: unknown): string {
   return createHash("sha256").update(canonical(input)).digest("hex");
-}
-
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}:${canonical(entry)}`).join(",")}}`;
 }

@@ -74,7 +74,7 @@ export interface CallOptions {
   meta?: Record<string, unknown>;
 }
 
-const loader = fileURLToPath(new URL("../../testing/run/typescript-loader.mjs", import.meta.url));
+export const loader = fileURLToPath(new URL("../../testing/run/typescript-loader.mjs", import.meta.url));
 export const fixtureServer = fileURLToPath(new URL("./fixtures/server.ts", import.meta.url));
 
 /** The command that starts the fixture server from its sources. */
