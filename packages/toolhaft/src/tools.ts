@@ -127,15 +127,17 @@ function known(options: Omit<ServerConfig, "command" | "url">) {
 async function narrowed(whole: Toolset, { settings, note }: ToolChoice): Promise<Toolset> {
   const { readOnly, tools, without = [], typed } = settings;
   try {
+    // What was just typed has to match something; a config is written once for all families, and what it says of tools
+    // that are not here says nothing.
+    for (const pattern of typed) whole.pick(pattern);
     const set = readOnly ? whole.readOnly() : whole;
-    // A config is written once for all families: what it says of tools that are not served here says nothing.
-    const fits = (pattern: string) => typed.includes(pattern) || matches(whole, pattern);
-    const omitted = without.filter(fits).filter((pattern) => typed.includes(pattern) || matches(set, pattern));
+    const omitted = without.filter((pattern) => matches(set, pattern));
     const left = omitted.length === 0 ? set : set.omit(...omitted);
     if (tools === undefined) return left;
-    const picked = tools.filter(fits);
-    if (picked.length === 0) note(`no tool is left: nothing here matches ${tools.join(", ")}`);
-    return picked.length === 0 ? { ...toolset(), close: () => whole.close() } : left.pick(...picked);
+    const picked = tools.filter((pattern) => matches(left, pattern));
+    if (picked.length > 0) return left.pick(...picked);
+    note(`no tool is left: nothing here matches ${tools.join(", ")}`);
+    return { ...toolset(), close: () => whole.close() };
   } catch (error) {
     await whole.close();
     // A pattern that matches nothing is a typo on the command line.
