@@ -8,7 +8,11 @@ import { fromMcp, type McpFamily } from "../src/index.ts";
 import { fixtureServer, loader } from "./clients.ts";
 
 const require = createRequire(import.meta.url);
-const binOf = (name: string) => require.resolve(`@modelcontextprotocol/${name}/dist/index.js`);
+const bins = {
+  everything: require.resolve("@modelcontextprotocol/server-everything/dist/index.js"),
+  filesystem: require.resolve("@modelcontextprotocol/server-filesystem/dist/index.js"),
+  memory: require.resolve("@modelcontextprotocol/server-memory/dist/index.js"),
+};
 const workspace = await tempWorkspace({ "a.txt": "one\n" });
 const open: { close(): Promise<void> }[] = [];
 afterAll(async () => {
@@ -25,7 +29,7 @@ const toolOf = (family: McpFamily, name: string): AnyTool => {
 describe("the reference servers", () => {
   it("filesystem: reads and writes in its folder, and tells its failures", async () => {
     const family = await fromMcp(
-      { command: process.execPath, args: [binOf("server-filesystem"), workspace.directory] },
+      { command: process.execPath, args: [bins.filesystem, workspace.directory] },
       { name: "files" },
     );
     open.push(family);
@@ -45,7 +49,7 @@ describe("the reference servers", () => {
   it("memory: keeps what it was given", async () => {
     const family = await fromMcp({
       command: process.execPath,
-      args: [binOf("server-memory")],
+      args: [bins.memory],
       env: { MEMORY_FILE_PATH: workspace.path("memory.jsonl") },
     });
     open.push(family);
@@ -57,10 +61,7 @@ describe("the reference servers", () => {
   });
 
   it("everything: text, pictures, links, structured data and progress", async () => {
-    const family = await fromMcp(
-      { command: process.execPath, args: [binOf("server-everything"), "stdio"] },
-      { name: "all" },
-    );
+    const family = await fromMcp({ command: process.execPath, args: [bins.everything, "stdio"] }, { name: "all" });
     open.push(family);
     const names = family.tools.map(({ name }) => name);
     const call = async (origin: RegExp, input: object, progress?: (update: unknown) => void): Promise<ToolResult> => {

@@ -140,7 +140,8 @@ function formatOf(text: string, file: string): "v1" | "v2" | undefined {
 
 function installedFormat(): "v1" | "v2" | undefined {
   try {
-    const version = execFileSync("opencode", ["--version"], {
+    const [program = ""] = clients.flatMap(({ name, format }) => (format === "opencode" ? [name] : []));
+    const version = execFileSync(program, ["--version"], {
       encoding: "utf8",
       timeout: 10_000,
       stdio: ["ignore", "pipe", "ignore"],
