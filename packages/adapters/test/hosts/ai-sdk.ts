@@ -66,7 +66,7 @@ export async function runAiSdk(turn: Turn, options: AiSdkOptions = {}): Promise<
     | { data?: unknown; fileChanges?: readonly unknown[] }
     | undefined;
   return {
-    text: output?.type === "text" || output?.type === "error-text" ? output.value : JSON.stringify(output),
+    ...shown(output),
     failed: output?.type === "error-text" || output?.type === "execution-denied",
     data: given?.data,
     ...(given?.fileChanges && { fileChanges: given.fileChanges }),
@@ -77,4 +77,20 @@ export async function runAiSdk(turn: Turn, options: AiSdkOptions = {}): Promise<
   };
 }
 
-export const aiSdkHost: Host = { name: "the AI SDK 6", lost: [], run: (turn) => runAiSdk(turn) };
+/** The text and the pictures of what the model was given. */
+export function shown(output: { type: string; value?: unknown } | undefined): { text: string; images: string[] } {
+  if (typeof output?.value === "string") return { text: output.value, images: [] };
+  if (!Array.isArray(output?.value)) return { text: JSON.stringify(output), images: [] };
+  const parts: { type: string; text?: string; mediaType?: string }[] = output.value;
+  return {
+    text: parts.flatMap(({ text }) => text ?? []).join(""),
+    images: parts.flatMap(({ mediaType }) => mediaType ?? []),
+  };
+}
+
+export const aiSdkHost: Host = {
+  name: "the AI SDK 6",
+  lost: ["cutInput"],
+  asks: "before",
+  run: (turn) => runAiSdk(turn),
+};

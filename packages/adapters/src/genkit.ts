@@ -1,0 +1,57 @@
+import { createId, toJsonSchema } from "@toolhaft/core";
+import { type HostTool, hostTools } from "./host-tools.ts";
+import type { AdapterOptions, ToolSource } from "./options.ts";
+
+export type { AdapterOptions, HostCall, ToolSource } from "./options.ts";
+
+/** What is used of a `Genkit` instance. */
+export interface GenkitLike<T extends GenkitTool> {
+  defineTool(
+    config: { name: string; description: string },
+    run: (input: never, options: GenkitCallOptions) => Promise<string>,
+  ): T;
+}
+
+/** What is used of a tool that Genkit defined. */
+export interface GenkitTool {
+  __action: { inputJsonSchema?: unknown };
+}
+
+interface GenkitCallOptions {
+  interrupt(metadata?: Record<string, unknown>): never;
+  context?: unknown;
+  abortSignal?: AbortSignal;
+  resumed?: unknown;
+  sendChunk?: (chunk: never) => void;
+}
+
+/**
+ * Defines the tools on a Genkit instance and gives them for `ai.generate({ tools })`. What needs a person's permission
+ * interrupts; `tool.restart(interrupt)` is the yes, `tool.respond(interrupt, …)` the no.
+ *
+ * A failure is the tool's answer, not an exception: Genkit ends the whole generation when a tool throws.
+ *
+ * @example
+ * const { text } = await ai.generate({ prompt, tools: toGenkit(ai, createHashline()) });
+ */
+export function toGenkit<T extends GenkitTool>(
+  ai: GenkitLike<T>,
+  source: ToolSource,
+  options: AdapterOptions = {},
+): T[] {
+  return hostTools(source, options, options.approval !== "policy").map((hosted) => define(ai, hosted));
+}
+
+function define<T extends GenkitTool>(ai: GenkitLike<T>, { name, tool, call, needsApproval }: HostTool): T {
+  const defined = ai.defineTool({ name, description: tool.description }, async (input: unknown, given) => {
+    const approved = given.resumed !== undefined && given.resumed !== false;
+    if (!approved && needsApproval(input, { context: given.context }))
+      given.interrupt({ tool: name, title: tool.title });
+    const { context, abortSignal: signal } = given;
+    const result = await call(input, { callId: createId(), context, signal, approved });
+    return result.text;
+  });
+  // Set afterwards, so that the model gets the schema and core alone checks by it: Genkit ends the generation on bad input.
+  defined.__action.inputJsonSchema = toJsonSchema(tool, "draft-07");
+  return defined;
+}
