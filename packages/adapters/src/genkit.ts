@@ -52,6 +52,6 @@ function define<T extends GenkitTool>(ai: GenkitLike<T>, { name, tool, call, nee
     return result.text;
   });
   // Set afterwards, so that the model gets the schema and core alone checks by it: Genkit ends the generation on bad input.
-  defined.__action.inputJsonSchema = toJsonSchema(tool, "draft-07");
+  defined.__action.inputJsonSchema = toJsonSchema(tool, "mcp");
   return defined;
 }

@@ -90,7 +90,7 @@ export function toMastra024(source: ToolSource, options: AdapterOptions = {}): R
       name,
       {
         description: tool.description,
-        parameters: unchecked(toJsonSchema(tool, "draft-07")),
+        parameters: unchecked(toJsonSchema(tool, "mcp")),
         async execute(input, { toolCallId, abortSignal } = {}) {
           return orThrow(await call(input, { callId: toolCallId ?? createId(), signal: abortSignal })).text;
         },

@@ -74,11 +74,16 @@ function toolOf({ name, tool, call, needsApproval }: HostTool): OpenAIAgentsTool
     customDataExtractor({ toolCall: { callId } }) {
       const result = kept.get(callId);
       kept.delete(callId);
-      if (result === undefined) return undefined;
-      const { fileChanges } = result;
-      return { ...(result.ok ? { data: result.data } : { error: result.error }), ...(fileChanges && { fileChanges }) };
+      return result && customData(result);
     },
   };
+}
+
+/** The SDK takes what JSON can carry, and stores it with the run. */
+function customData(result: ToolResult): Record<string, unknown> {
+  const { fileChanges } = result;
+  const kept = result.ok ? { data: result.data, fileChanges } : { error: result.error, fileChanges };
+  return JSON.parse(JSON.stringify(kept));
 }
 
 /** Text that is no JSON goes on as it is: core says where it ends. */

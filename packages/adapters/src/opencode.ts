@@ -7,10 +7,11 @@ import { orThrow, type Success } from "./tool-call-error.ts";
 export type { AdapterOptions, HostCall, ToolSource } from "./options.ts";
 export { ToolCallError } from "./tool-call-error.ts";
 
-/** The part of the plugin's `tool.schema`, opencode's own zod, that is used. */
+/** What is used of a schema of the plugin's `tool.schema`, which is zod. */
 interface HostSchema {
   optional(): HostSchema;
-  meta(meta: Record<string, unknown>): HostSchema;
+  /** Told to every copy of zod that converts the schema; `meta` is known to the copy it was called on alone. */
+  _zod: { toJSONSchema?: () => unknown };
 }
 
 export interface OpencodeOptions extends AdapterOptions {
@@ -107,7 +108,9 @@ function argumentsOf(schema: JsonSchema, host: OpencodeOptions["tool"]): Record<
   };
   const made = Object.entries(properties).map(([name, property]) => {
     const any = host.schema.any() as HostSchema;
-    return [name, (required.includes(name) ? any : any.optional()).meta({ ...property })];
+    const argument = required.includes(name) ? any : any.optional();
+    argument._zod.toJSONSchema = () => structuredClone(property);
+    return [name, argument];
   });
   return Object.fromEntries(made);
 }

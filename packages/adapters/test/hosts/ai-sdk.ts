@@ -2,6 +2,7 @@ import { generateText, type ModelMessage, stepCountIs } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import { type AiSdkOptions, toAiSdk } from "../../src/ai-sdk.ts";
 import type { Host, Outcome, Turn } from "../conformance.ts";
+import { shown } from "./shown.ts";
 
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
@@ -74,17 +75,6 @@ export async function runAiSdk(turn: Turn, options: AiSdkOptions = {}): Promise<
     sent: (model.doGenerateCalls[0]?.tools ?? []).flatMap((tool) =>
       tool.type === "function" ? [{ name: tool.name, schema: tool.inputSchema }] : [],
     ),
-  };
-}
-
-/** The text and the pictures of what the model was given. */
-export function shown(output: { type: string; value?: unknown } | undefined): { text: string; images: string[] } {
-  if (typeof output?.value === "string") return { text: output.value, images: [] };
-  if (!Array.isArray(output?.value)) return { text: JSON.stringify(output), images: [] };
-  const parts: { type: string; text?: string; mediaType?: string }[] = output.value;
-  return {
-    text: parts.flatMap(({ text }) => text ?? []).join(""),
-    images: parts.flatMap(({ mediaType }) => mediaType ?? []),
   };
 }
 

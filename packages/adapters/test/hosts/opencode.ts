@@ -1,5 +1,5 @@
 import { z } from "zod-opencode";
-import { type OpencodeContext, toOpencode } from "../../src/opencode.ts";
+import { type OpencodeContext, type OpencodeOptions, toOpencode } from "../../src/opencode.ts";
 import type { Host, Outcome, Turn } from "../conformance.ts";
 import { objectOf } from "./scripted-fetch.ts";
 
@@ -7,8 +7,8 @@ import { objectOf } from "./scripted-fetch.ts";
 const tool = Object.assign(<T>(definition: T): T => definition, { schema: z });
 
 /** As opencode loads a plugin's tool and calls it: the arguments become one zod object, which reads what the model sent. */
-export async function runOpencode(turn: Turn): Promise<Outcome> {
-  const tools = toOpencode(turn.tools, { tool, ...turn.options });
+export async function runOpencode(turn: Turn, host: OpencodeOptions["tool"] = tool): Promise<Outcome> {
+  const tools = toOpencode(turn.tools, { tool: host, ...turn.options });
   const sent = Object.entries(tools).map(([name, { args }]) => ({ name, schema: schemaOf(args) }));
   let asked = 0;
   const directory = process.cwd();
@@ -58,7 +58,7 @@ export const opencodeHost: Host = {
   lost: ["unknownKeys", "cutInput"],
   asks: "during",
   normalize: (schema) => withoutEmptyRequired(schema),
-  run: runOpencode,
+  run: (turn) => runOpencode(turn),
 };
 
 /** zod leaves `required` out or empty where ours does the other; and its order of keys is its own. */
