@@ -9,7 +9,7 @@ export interface PromptPart {
  * A language model by the second version of the AI SDK's provider contract, as several hosts take it: it makes one call
  * and then, with the answer before it, says it is done.
  */
-export function scriptedV2({ name, input }: Turn) {
+export function scriptedV2({ name, input }: Pick<Turn, "name" | "input">) {
   const prompts: PromptPart[][] = [];
   const sent: Outcome["sent"] = [];
   const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };

@@ -6,6 +6,7 @@ export type { AdapterOptions, HostCall, ToolSource } from "./options.ts";
 
 /** What is used of a `Genkit` instance. */
 export interface GenkitLike<T extends GenkitTool> {
+  registry: { apiStability: "stable" | "beta" };
   defineTool(
     config: { name: string; description: string },
     run: (input: never, options: GenkitCallOptions) => Promise<string>,
@@ -26,11 +27,13 @@ interface GenkitCallOptions {
 }
 
 /**
- * Defines the tools on a Genkit instance and gives them for `ai.generate({ tools })`. What needs a person's permission
- * interrupts; `tool.restart(interrupt)` is the yes, `tool.respond(interrupt, …)` the no.
+ * Defines the tools on a Genkit instance and gives them for `ai.generate({ tools })`. On an instance of `genkit/beta`, what
+ * needs a person's permission interrupts; `tool.restart(interrupt)` is the yes, `tool.respond(interrupt, …)` the no. The
+ * stable Genkit cannot interrupt: the context's asker is asked there.
  *
  * A failure is the tool's answer, not an exception: Genkit ends the whole generation when a tool throws.
  *
+ * @throws TypeError for `approval: "host"` on a Genkit that cannot interrupt.
  * @example
  * const { text } = await ai.generate({ prompt, tools: toGenkit(ai, createHashline()) });
  */
@@ -39,7 +42,12 @@ export function toGenkit<T extends GenkitTool>(
   source: ToolSource,
   options: AdapterOptions = {},
 ): T[] {
-  return hostTools(source, options, options.approval !== "policy").map((hosted) => define(ai, hosted));
+  const canAsk = ai.registry.apiStability === "beta";
+  if (options.approval === "host" && !canAsk)
+    throw new TypeError(
+      'this Genkit cannot interrupt: take approval "policy", or make it with genkit of "genkit/beta"',
+    );
+  return hostTools(source, options, canAsk && options.approval !== "policy").map((hosted) => define(ai, hosted));
 }
 
 function define<T extends GenkitTool>(ai: GenkitLike<T>, { name, tool, call, needsApproval }: HostTool): T {

@@ -78,12 +78,16 @@ export function contextMaker(
     shared.set(key, known);
     return known;
   };
-  return (call, signal) => ({
-    ...base(call),
-    callId: call.callId,
-    ...(call.agent !== undefined && { agent: call.agent }),
-    ...(call.sessionId !== undefined && { sessionId: call.sessionId }),
-    ...(signal && { signal }),
-    ...(onProgress && { progress: (update: ProgressUpdate) => onProgress(call.callId, update) }),
-  });
+  return (call, signal) => {
+    const init = base(call);
+    const own = typeof given === "function" ? init.signal : given?.signal;
+    return {
+      ...init,
+      callId: call.callId,
+      ...(call.agent !== undefined && { agent: call.agent }),
+      ...(call.sessionId !== undefined && { sessionId: call.sessionId }),
+      ...(signal && { signal: own === undefined ? signal : AbortSignal.any([own, signal]) }),
+      ...(onProgress && { progress: (update: ProgressUpdate) => onProgress(call.callId, update) }),
+    };
+  };
 }

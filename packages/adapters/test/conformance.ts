@@ -60,6 +60,8 @@ export type Ability =
   | "errorFlag"
   /** An unknown key reaches the tool. */
   | "unknownKeys"
+  /** A schema reaches the model keyword by keyword; else its properties, descriptions and required keys do. */
+  | "schema"
   /** JSON that was cut off reaches the tool, where it is refused with our words. */
   | "cutInput";
 
@@ -391,7 +393,8 @@ export function describeHost(host: Host, families: () => Promise<readonly AnyToo
       const outcome = await run("echo", { text: "a" }, { tools: [...fixtureTools({}), ...every] });
       for (const tool of every) {
         const sent = outcome.sent.find(({ name }) => name === tool.name)?.schema;
-        expect(normalize(sent), tool.name).toEqual(normalize(schemaOf(tool)));
+        if (can("schema")) expect(normalize(sent), tool.name).toEqual(normalize(schemaOf(tool)));
+        else expect(outlineOf(sent), tool.name).toEqual(outlineOf(schemaOf(tool)));
       }
     });
 
@@ -427,6 +430,18 @@ const picture = defineTool({
   },
   render: () => "one pixel",
 });
+
+interface ObjectSchema {
+  properties?: Record<string, { description?: string }>;
+  required?: string[];
+}
+
+/** What a model needs most of a schema. */
+function outlineOf(schema: unknown): unknown {
+  const { properties = {}, required = [] } = schema as ObjectSchema;
+  const described = Object.entries(properties).map(([name, { description }]) => [name, description]);
+  return { described: Object.fromEntries(described), required: [...required].sort() };
+}
 
 function toolNamed(tools: readonly AnyTool[], name: string): AnyTool {
   const found = tools.find((tool) => tool.name === name);

@@ -1,10 +1,11 @@
 import { type GenerateRequest, genkit, type MessageData, type ToolRequestPart } from "genkit";
+import { type GenkitBeta, genkit as genkitBeta } from "genkit/beta";
 import { toGenkit } from "../../src/genkit.ts";
 import type { Host, Outcome, Turn } from "../../test/conformance.ts";
 import { objectOf } from "../../test/hosts/scripted-fetch.ts";
 
-async function run(turn: Turn): Promise<Outcome> {
-  const ai = genkit({});
+/** A model that makes one call and then, with the answer before it, says it is done. */
+export function scriptedModel(ai: Pick<GenkitBeta, "defineModel">, turn: Pick<Turn, "name" | "input">) {
   const requests: GenerateRequest[] = [];
   const model = ai.defineModel({ name: "scripted", supports: { tools: true, multiturn: true } }, async (request) => {
     requests.push(request);
@@ -14,6 +15,11 @@ async function run(turn: Turn): Promise<Outcome> {
       : [{ toolRequest: { name: turn.name, ref: "call-1", input: objectOf(turn.input) } }];
     return { message: { role: "model", content }, finishReason: "stop" };
   });
+  return { model, requests };
+}
+
+async function run(turn: Turn, ai: GenkitBeta): Promise<Outcome> {
+  const { model, requests } = scriptedModel(ai, turn);
   const tools = toGenkit(ai as never, turn.tools, turn.options) as never[];
   const settings = { model, tools, ...(turn.signal && { abortSignal: turn.signal }) };
   let response = await ai.generate({ ...settings, prompt: "go" });
@@ -43,12 +49,10 @@ async function run(turn: Turn): Promise<Outcome> {
   };
 }
 
+// The host hands its signal to the model alone.
+const lost = ["data", "fileChanges", "images", "abort", "errorFlag", "cutInput"] as const;
+
 export const hosts: readonly Host[] = [
-  {
-    name: "Genkit",
-    // The host hands its signal to the model alone.
-    lost: ["data", "fileChanges", "images", "abort", "errorFlag", "cutInput"],
-    asks: "before",
-    run,
-  },
+  { name: "Genkit", lost, asks: "never", run: (turn) => run(turn, genkit({}) as never) },
+  { name: "Genkit with interrupts", lost, asks: "before", run: (turn) => run(turn, genkitBeta({})) },
 ];

@@ -11,7 +11,7 @@ interface BoundTool {
 }
 
 /** A chat model that makes one call and then, with the answer before it, says it is done. */
-class ScriptedModel extends FakeStreamingChatModel {
+export class ScriptedModel extends FakeStreamingChatModel {
   turn: Turn | undefined;
   bound: BoundTool[] = [];
   seen: BaseMessage[] = [];

@@ -4,7 +4,7 @@ import type { Host, Outcome, Turn } from "../../test/conformance.ts";
 import { objectOf } from "../../test/hosts/scripted-fetch.ts";
 
 /** A model that makes one call and then, with the answer before it, says it is done. */
-class ScriptedModel extends ToolCallLLM {
+export class ScriptedModel extends ToolCallLLM {
   supportToolCall = true;
   turn: Turn | undefined;
   sent: { metadata: { name: string; parameters?: unknown } }[] = [];

@@ -18,11 +18,22 @@ async function run(turn: Turn): Promise<Outcome> {
   return { ...shown(answer?.output), failed: /error/.test(answer?.output?.type ?? ""), asked: 0, sent };
 }
 
+/** The host converts schemas to its zod and back, which writes out the dialect and the bounds that every integer has. */
+function withoutZodsOwn(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutZodsOwn);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const kept = Object.entries(schema).filter(
+    ([key, value]) => key !== "$schema" && !(typeof value === "number" && Math.abs(value) === Number.MAX_SAFE_INTEGER),
+  );
+  return Object.fromEntries(kept.map(([key, value]) => [key, withoutZodsOwn(value)]));
+}
+
 export const hosts: readonly Host[] = [
   {
     name: "an agent of Mastra 0.24",
-    lost: ["data", "fileChanges", "images", "errorFlag", "cutInput"],
+    lost: ["data", "fileChanges", "images", "errorFlag", "schema", "cutInput"],
     asks: "never",
+    normalize: withoutZodsOwn,
     run,
   },
 ];

@@ -45,4 +45,16 @@ async function run(turn: Turn): Promise<Outcome> {
   };
 }
 
-export const hosts: readonly Host[] = [{ name: "an agent of Mastra 1", lost: ["cutInput"], asks: "before", run }];
+/** The host writes out all types where a schema has none; it means the same. */
+function withoutAnyType(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutAnyType);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const kept = Object.entries(schema).filter(
+    ([key, value]) => !(key === "type" && Array.isArray(value) && value.length > 4),
+  );
+  return Object.fromEntries(kept.map(([key, value]) => [key, withoutAnyType(value)]));
+}
+
+export const hosts: readonly Host[] = [
+  { name: "an agent of Mastra 1", lost: ["cutInput"], asks: "before", normalize: withoutAnyType, run },
+];

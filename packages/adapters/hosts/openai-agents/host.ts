@@ -33,7 +33,7 @@ export class ScriptedModel implements Model {
     return { usage: usage as never, output };
   }
 
-  async *getStreamedResponse(): AsyncIterable<never> {
+  getStreamedResponse(): AsyncIterable<never> {
     throw new Error("nothing is streamed here");
   }
 }

@@ -13,14 +13,20 @@ interface Part {
   source?: { mimeType?: string };
 }
 
-async function run(turn: Turn): Promise<Outcome> {
-  const requests: { messages: Message[]; tools?: { name: string; inputSchema?: unknown }[] }[] = [];
+interface SentRequest {
+  messages: Message[];
+  tools?: { name: string; inputSchema?: unknown }[];
+}
+
+/** A text adapter that makes one call and then, with the answer before it, says it is done. */
+export function scriptedAdapter(turn: Pick<Turn, "name" | "input">) {
+  const requests: SentRequest[] = [];
   const base = () => ({ timestamp: 0, model: "m", runId: "run", threadId: "thread" });
   const adapter = {
     kind: "text",
     name: "scripted",
     model: "m",
-    async *chatStream(options: (typeof requests)[number]) {
+    async *chatStream(options: SentRequest) {
       requests.push({ ...options, messages: [...options.messages] });
       yield { ...base(), type: "RUN_STARTED" };
       if (options.messages.some(({ role }) => role === "tool")) {
@@ -37,6 +43,11 @@ async function run(turn: Turn): Promise<Outcome> {
       yield { ...base(), type: "RUN_FINISHED", finishReason: "tool_calls" };
     },
   };
+  return { adapter, requests };
+}
+
+async function run(turn: Turn): Promise<Outcome> {
+  const { adapter, requests } = scriptedAdapter(turn);
   const controller = new AbortController();
   if (turn.signal?.aborted) controller.abort(turn.signal.reason);
   turn.signal?.addEventListener("abort", () => controller.abort(turn.signal?.reason), { once: true });
