@@ -21,7 +21,7 @@ const startedByName: Readonly<Record<string, string[]>> = {
   "lsp-tools": ["@toolhaft/test-servers", "@types/markdown-it", "cclsp", "vscode-jsonrpc"],
   mcp: ["@modelcontextprotocol/server-memory", "@playwright/mcp"],
   // Peers that the long suite installs for itself.
-  adapters: ["@langchain/core", "@mastra/core"],
+  adapters: ["@langchain/core", "@mastra/core", "@openai/agents", "genkit"],
 };
 
 export default {

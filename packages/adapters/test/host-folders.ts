@@ -10,8 +10,8 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 /** A host too heavy for every installation: it has a folder of its own, with exact versions and a lock file. */
 export interface HostFolder {
   name: string;
-  /** What is installed there, as `name@version`. */
-  packages: readonly string[];
+  /** What is installed there, as `name@version, …`. */
+  packages: string;
 }
 
 export function hostFolders(): HostFolder[] {
@@ -24,7 +24,9 @@ export function hostFolders(): HostFolder[] {
       );
       return {
         name,
-        packages: Object.entries(manifest.dependencies).map(([dependency, version]) => `${dependency}@${version}`),
+        packages: Object.entries(manifest.dependencies)
+          .map(([dependency, version]) => `${dependency}@${version}`)
+          .join(", "),
       };
     });
 }

@@ -5,7 +5,7 @@ import { hostFolders, installHost, testHost } from "./host-folders.ts";
 const leastTests = 22;
 
 describe("hosts with an installation of their own", () => {
-  it.for(hostFolders())("$name ($packages)", { timeout: 1_200_000 }, async ({ name }, { skip }) => {
+  it.for(hostFolders())("$name: $packages", { timeout: 1_200_000 }, async ({ name }, { skip }) => {
     const problem = await installHost(name);
     if (problem !== undefined) {
       console.warn(`SKIPPED ${name}: it cannot be installed here: ${problem}`);
