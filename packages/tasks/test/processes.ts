@@ -1,10 +1,41 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { build } from "tsup";
 import { onTestFinished } from "vitest";
 
-const loader = fileURLToPath(new URL("../../testing/run/typescript-loader.mjs", import.meta.url));
-const worker = fileURLToPath(new URL("./fixtures/worker.ts", import.meta.url));
+const packages = fileURLToPath(new URL("../../", import.meta.url));
+const source = fileURLToPath(new URL("./fixtures/worker.ts", import.meta.url));
+const cache = fileURLToPath(new URL("../node_modules/.cache/", import.meta.url));
+let worker = "";
+
+/** Bundles the worker from the sources once: thirty processes that each compile it would take minutes. */
+export async function buildWorker(): Promise<() => void> {
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, "worker-"));
+  await build({
+    entry: { worker: source },
+    outDir: folder,
+    format: "esm",
+    target: "node20",
+    silent: true,
+    config: false,
+    clean: false,
+    dts: false,
+    noExternal: [/^@toolhaft\//],
+    external: ["better-sqlite3"],
+    outExtension: () => ({ js: ".mjs" }),
+    esbuildOptions(options) {
+      options.alias = Object.fromEntries(
+        ["core", "sqlite", "workspace", "text"].map((name) => [`@toolhaft/${name}`, `${packages}${name}/src/index.ts`]),
+      );
+    },
+  });
+  worker = join(folder, "worker.mjs");
+  return () => rmSync(folder, { recursive: true, force: true });
+}
 
 export interface Child {
   process: ChildProcess;
@@ -18,7 +49,7 @@ export interface Child {
 
 /** Starts the worker as a real process. */
 export function startWorker(...args: readonly (string | number)[]): Child {
-  const child = spawn(process.execPath, ["--import", loader, worker, ...args.map(String)], {
+  const child = spawn(process.execPath, [worker, ...args.map(String)], {
     stdio: ["pipe", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
