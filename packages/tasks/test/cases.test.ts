@@ -298,6 +298,7 @@ describe("results and history", () => {
       expect(errorOf(await call("task_export", { task_id, export_path })).code, export_path).toBe("denied");
     }
     const written = await call("task_export", { task_id, export_path: "..notes.md" });
+    expect(written.text).toMatch(/^Exported /);
     expect(written.ok && written.fileChanges?.length).toBe(1);
     expect(await readFile(join(directory, "..notes.md"), "utf8")).toContain("Status: pending (not finished)");
     await writeFile(join(directory, "there.md"), "mine");
