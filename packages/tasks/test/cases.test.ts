@@ -441,6 +441,9 @@ describe("results and history", () => {
       `Attempt 2 of ${task_id} queued (resumes session ses_7).\nNo dispatcher runs on this store; the task starts when one does.`,
     );
     expect(errorOf(await call("task_retry", { task_id })).message).toMatch(/pending/);
+    expect(errorOf(await call("task_claim", { task_id })).code, "a dispatcher's task is not the board's").toBe(
+      "denied",
+    );
   });
 
   it("budgets are shown with what is used, held and left; the unknown as unknown", async () => {
