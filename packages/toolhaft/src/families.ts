@@ -59,6 +59,15 @@ export const registry: readonly FamilyEntry[] = [
       }),
   },
   {
+    name: "tasks",
+    byDefault: true,
+    load: async (given) =>
+      (await import("@toolhaft/tasks")).createTasks({
+        ...given.options?.tasks,
+        ...storeFile(given, "path", "tasks.db"),
+      }),
+  },
+  {
     name: "web",
     byDefault: true,
     load: async (given) => (await import("@toolhaft/web")).createWeb(given.options?.web),
