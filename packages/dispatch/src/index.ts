@@ -1,0 +1,10 @@
+export type { AgentDirectory, AgentSpec } from "./agents.ts";
+export type { RunHandle, RunnerCaps, RunOutcome, RunRequest, RunSink, SubagentRunner } from "./runner.ts";
+export { claude } from "./runners/claude.ts";
+export { codex } from "./runners/codex.ts";
+export { type AgentFunction, type FunctionRunnerOptions, functionRunner } from "./runners/function.ts";
+export { gemini } from "./runners/gemini.ts";
+export { opencode } from "./runners/opencode.ts";
+export type { Access, PresetOptions } from "./runners/preset.ts";
+export { type ProcessRunnerOptions, processRunner } from "./runners/process.ts";
+export type { AgentProtocol, AgentReport, AgentStream } from "./runners/protocol.ts";
