@@ -155,8 +155,8 @@ async function answerQuestions(messages: ModelMessage[], sink: RunSink): Promise
     answers.push({
       type: "tool-approval-response" as const,
       approvalId,
-      approved: decision.decision === "approved",
-      ...(decision.reason !== null && { reason: decision.reason }),
+      approved: decision.allowed,
+      ...(decision.comment !== null && { reason: decision.comment }),
     });
   }
   messages.push({ role: "tool", content: answers });

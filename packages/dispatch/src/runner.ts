@@ -1,6 +1,7 @@
 import type { ToolContext } from "@toolhaft/core";
-import type { ApprovalAsk, ApprovalDecision, BudgetLimits, Usage } from "@toolhaft/tasks";
+import type { ApprovalDecision, BudgetLimits, Usage } from "@toolhaft/tasks";
 import type { AgentSpec } from "./agents.ts";
+import type { ApprovalAsk } from "./approval.ts";
 
 /** What a runner can do beside running. */
 export interface RunnerCaps {
@@ -67,8 +68,6 @@ export interface RunRequest {
   /** For tools that the subagent calls in this process: its `task`, session and signal are set. */
   context: ToolContext;
 }
-
-export type { ApprovalAsk, ApprovalDecision };
 
 export interface RunSink {
   /** As early as known: makes the task `running`. */

@@ -61,7 +61,7 @@ export function recordingSink() {
     },
     async ask(ask) {
       heard.asked.push(ask.key);
-      return { approvalId: "a1", key: ask.key, decision: "approved", by: { human: "tester" }, reason: null };
+      return { approvalId: "a1", key: ask.key, decision: "approved", allowed: true, by: { human: "tester" }, comment: null };
     },
     transcript(text) {
       heard.transcript = text;

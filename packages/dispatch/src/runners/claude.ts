@@ -1,3 +1,4 @@
+import { createId } from "@toolhaft/core";
 import type { SubagentRunner } from "../runner.ts";
 import { type Preset, type PresetOptions, presetRunner } from "./preset.ts";
 import { type AgentProtocol, amount, count, eventOf, fields, list, messageIn, text, usageOf } from "./protocol.ts";
@@ -25,7 +26,7 @@ const protocol: AgentProtocol = (_request, report) => ({
         const usage = fields(event.usage);
         if (usage !== undefined)
           report.usage(
-            "result",
+            `result ${createId()}`,
             usageOf({
               input: count(usage.input_tokens),
               output: count(usage.output_tokens),

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { createId } from "@toolhaft/core";
 import type { SubagentRunner } from "../runner.ts";
 import { type Preset, type PresetOptions, presetRunner } from "./preset.ts";
 import { type AgentProtocol, count, eventOf, fields, messageIn, text, usageOf } from "./protocol.ts";
@@ -36,7 +37,7 @@ const protocol: AgentProtocol = (_request, report) => {
           return true;
         case "result": {
           const stats = fields(event.stats);
-          if (stats !== undefined) report.usage("result", statsOf(stats));
+          if (stats !== undefined) report.usage(`result ${createId()}`, statsOf(stats));
           if (event.status === "success") report.answer(words.join(""));
           else report.failed(messageIn(event.error ?? event.status ?? event));
           return true;

@@ -1,3 +1,4 @@
+import { createId } from "@toolhaft/core";
 import type { SubagentRunner } from "../runner.ts";
 import { type Preset, type PresetOptions, presetRunner } from "./preset.ts";
 import { type AgentProtocol, count, eventOf, fields, messageIn, text, usageOf } from "./protocol.ts";
@@ -14,6 +15,7 @@ const rules = {
 /** @param silence How long it may say nothing after an `error`, in milliseconds. */
 export function opencodeProtocol(silence: number): AgentProtocol {
   return (_request, report) => {
+    const run = createId();
     let step: string[] = [];
     let fault: string | undefined;
     const total = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, costUsd: 0 };
@@ -55,7 +57,7 @@ export function opencodeProtocol(silence: number): AgentProtocol {
             total.cacheRead += count(cache?.read);
             total.cacheWrite += count(cache?.write);
             total.costUsd += count(part?.cost);
-            report.usage("steps", usageOf(total));
+            report.usage(`steps ${run}`, usageOf(total));
             return true;
           }
           case "error": {

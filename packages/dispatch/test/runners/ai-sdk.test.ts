@@ -103,7 +103,7 @@ describe("the AI SDK loop", () => {
     await until(() => heard.transcript !== null);
     controller.abort();
     expect(await running).toMatchObject({ kind: "failed" });
-    const decision = { approvalId: "a1", key: "call-1", decision: "approved" as const, by: { human: "x" }, reason: null };
+    const decision = { approvalId: "a1", key: "call-1", decision: "approved" as const, allowed: true, by: { human: "x" }, comment: null };
     const second = await run(runner, "Your request was approved.", { session: "ai_1", transcript: heard.transcript, decision });
     expect(second.heard.asked).toEqual(["call-1"]);
     expect(second.outcome).toMatchObject({ kind: "done", output: expect.stringContaining("5") });
@@ -124,7 +124,7 @@ describe("the AI SDK loop", () => {
     };
     await using workspace = await tempWorkspace();
     const { sink, heard } = recordingSink();
-    const refusing = { ...sink, ask: async () => ({ approvalId: "a", key: "call-1", decision: "rejected" as const, by: { human: "x" }, reason: "too risky" }) };
+    const refusing = { ...sink, ask: async () => ({ approvalId: "a", key: "call-1", decision: "rejected" as const, allowed: false, by: { human: "x" }, comment: "too risky" }) };
     const outcome = await aiSdkRunner({ model: adder(), tools }).run(requestFor(workspace.directory, "add"), refusing, never);
     expect(ran).toBe(false);
     expect(outcome.kind).toBe("done");
