@@ -43,6 +43,8 @@ export type {
 } from "./model.ts";
 export type { SqliteTasksOptions, Tasks, TasksApi, TasksOptions } from "./options.ts";
 export { eventSchema, taskRowSchema, textWindowSchema, usageSchema } from "./schemas.ts";
+export { matchesTask } from "./search-text.ts";
+export { sqliteTasks } from "./sqlite-tasks.ts";
 export type {
   Applied,
   Bucket,
@@ -73,3 +75,4 @@ export type {
   TreePage,
 } from "./store.ts";
 export { type TaskRow, taskRow } from "./task-row.ts";
+export { createTasks } from "./tasks.ts";

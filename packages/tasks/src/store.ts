@@ -156,6 +156,8 @@ export interface ClaimQuery {
   step?: BudgetLimits;
   /** Milliseconds. @throws TypeError unless above 0 */
   leaseMs: number;
+  /** Whether a lease that the task was posted with goes before `leaseMs`. @default false */
+  ownLease?: boolean;
 }
 
 export interface LaneLimit {
