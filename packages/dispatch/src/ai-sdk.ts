@@ -164,7 +164,7 @@ async function answerQuestions(messages: ModelMessage[], sink: RunSink): Promise
 }
 
 /** Input without cache, output with reasoning; versions 5 and 6 tell it in different places. */
-function usageOf(usage: LanguageModelUsage & { cachedInputTokens?: number; reasoningTokens?: number }): Usage {
+function usageOf(usage: LanguageModelUsage): Usage {
   const input = usage.inputTokenDetails;
   const cacheRead = input?.cacheReadTokens ?? usage.cachedInputTokens;
   const cacheWrite = input?.cacheWriteTokens;

@@ -68,3 +68,7 @@ function atOnce(key: string, allowed: boolean, comment: string): ApprovalDecisio
     comment,
   };
 }
+
+export function severalOpen(ids: readonly string[]): string {
+  return `several questions are open: ${ids.join(", ")}; say which by approval_id`;
+}

@@ -17,7 +17,9 @@ export function checkCharacters(field: string, text: string): void {
   if (text.includes("\0"))
     throw new ToolError("invalid_input", `${field} holds a NUL character`, { hint: "leave it out" });
   if (/\p{Surrogate}/u.test(text))
-    throw new ToolError("invalid_input", `${field} holds half of a surrogate pair`, { hint: "send well-formed Unicode" });
+    throw new ToolError("invalid_input", `${field} holds half of a surrogate pair`, {
+      hint: "send well-formed Unicode",
+    });
 }
 
 /** Code points. */

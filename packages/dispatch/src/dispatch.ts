@@ -1,6 +1,7 @@
 import type { AnyTool, Family, ToolContext } from "@toolhaft/core";
 import { createId, ToolError } from "@toolhaft/core";
 import { type Applied, type Caller, isEnded, type LaneSnapshot, type Task, type TaskBackend } from "@toolhaft/tasks";
+import { severalOpen } from "./approval.ts";
 import type { Desk } from "./desk.ts";
 import { Engine } from "./engine/engine.ts";
 import type { RecoveryReport } from "./engine/recovery.ts";
@@ -95,7 +96,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         if (open.length > 1) throw new ToolError("conflict", severalOpen(open.map(({ id }) => id)));
         continue;
       }
-      const edge = { kind: "decide", key: createId(), approvalId: chosen, decision, by, comment: comment ?? null } as const;
+      const edge = {
+        kind: "decide",
+        key: createId(),
+        approvalId: chosen,
+        decision,
+        by,
+        comment: comment ?? null,
+      } as const;
       const applied = await one.queue.apply(taskId, edge);
       if (applied.ok || applied.why !== "not_found") {
         if (applied.ok) metrics.count("approvals", { decision });
@@ -125,7 +133,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     drain: ({ timeoutMs = 600_000 } = {}) => drain([...engines.values()], timeoutMs),
     approve: (taskId, by, more) => decide("approved", taskId, by, more),
     reject: (taskId, by, more) => decide("rejected", taskId, by, more),
-    attach(sessionId, notifier, { toolName = (name) => name } = {}) {
+    attach(sessionId, notifier, { toolName = sameName } = {}) {
       const on = new Map<Engine, Disposable>();
       attached.set(sessionId, { notifier, toolName, on });
       for (const engine of new Set([...engines.values(), home()])) {
@@ -145,12 +153,16 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const close = async () => {
     await shutdown();
   };
-  return { name: "dispatch", tools: toolsOf(desk) satisfies readonly AnyTool[], api, close, [Symbol.asyncDispose]: close };
+  return {
+    name: "dispatch",
+    tools: toolsOf(desk) satisfies readonly AnyTool[],
+    api,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
-export function severalOpen(ids: readonly string[]): string {
-  return `several questions are open: ${ids.join(", ")}; say which by approval_id`;
-}
+const sameName: ToolName = (name) => name;
 
 async function allLanes(engines: ReadonlyMap<TaskBackend, Engine>): Promise<readonly LaneSnapshot[]> {
   return (await Promise.all([...engines.values()].map(({ store }) => store.lanes()))).flat();
@@ -159,7 +171,11 @@ async function allLanes(engines: ReadonlyMap<TaskBackend, Engine>): Promise<read
 /** Waits until every dispatch task that waits or runs has ended. */
 async function drain(engines: readonly Engine[], timeoutMs: number): Promise<{ unfinished: readonly Task[] }> {
   const open = async (engine: Engine): Promise<readonly Task[]> => {
-    const { items } = await engine.store.find({ kind: "dispatch", statuses: ["pending", "running"], limit: 100 });
+    const { items } = await engine.store.find({
+      kind: "dispatch",
+      statuses: ["pending", "running", "awaiting_approval"],
+      limit: 100,
+    });
     return items.filter(({ state }) => !isEnded(state));
   };
   const deadline = performance.now() + timeoutMs;

@@ -1,7 +1,16 @@
 export type { AgentDirectory, AgentSpec } from "./agents.ts";
+export type { ApprovalAsk, ApprovalPolicy, Verdict } from "./approval.ts";
+export { createDispatch, type DecideOptions, type Dispatch, type DispatchApi } from "./dispatch.ts";
+export type { RecoveryReport } from "./engine/recovery.ts";
+export type { MetricsOptions } from "./metrics.ts";
+export type { Notice, Notifier } from "./notices/notice.ts";
+export { type NoticeSource, withNotices } from "./notices/with-notices.ts";
+export type { DispatchOptions } from "./options.ts";
+export type { Price, PriceTable } from "./prices.ts";
 export type { RunHandle, RunnerCaps, RunOutcome, RunRequest, RunSink, SubagentRunner } from "./runner.ts";
 export { claude } from "./runners/claude.ts";
 export { codex } from "./runners/codex.ts";
+export type { PassedEnvironment } from "./runners/environment.ts";
 export { type AgentFunction, type FunctionRunnerOptions, functionRunner } from "./runners/function.ts";
 export { gemini } from "./runners/gemini.ts";
 export { opencode } from "./runners/opencode.ts";

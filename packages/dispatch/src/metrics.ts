@@ -77,9 +77,7 @@ export class Metrics {
 
   queueWait(ms: number): void {
     this.#instruments?.queueWait.observe(Math.max(0, ms) / 1_000);
-    this.#options.meter
-      ?.createHistogram(`${prefix}queue_wait_seconds`, { unit: "s" })
-      .record(Math.max(0, ms) / 1_000);
+    this.#options.meter?.createHistogram(`${prefix}queue_wait_seconds`, { unit: "s" }).record(Math.max(0, ms) / 1_000);
   }
 
   used(agent: string, usage: Usage): void {

@@ -2,7 +2,16 @@ import type { Clock } from "@toolhaft/core";
 import { type BudgetLimits, createTasks, type LaneLimits, type Tasks, type TimeLimits } from "@toolhaft/tasks";
 import { type AgentDirectory, type AgentSpec, directoryOf, isList } from "./agents.ts";
 import { type ApprovalPolicy, defaultApproval } from "./approval.ts";
-import { checkBudget, checkKnown, checkLanes, checkLimits, defaultLane, defaultLimits, defaultPerOwner, mergeLimits } from "./limits.ts";
+import {
+  checkBudget,
+  checkKnown,
+  checkLanes,
+  checkLimits,
+  defaultLane,
+  defaultLimits,
+  defaultPerOwner,
+  mergeLimits,
+} from "./limits.ts";
 import type { MetricsOptions } from "./metrics.ts";
 import type { Notifier } from "./notices/notice.ts";
 import type { PriceTable } from "./prices.ts";

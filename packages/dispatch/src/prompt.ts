@@ -37,8 +37,11 @@ function whatHappened({ why, decision, previous, modifyPrompt }: Resume): string
 
 function decisionText({ decision, allowed, comment }: ApprovalDecision): string {
   const reason = comment === null || comment === "" ? "" : `: ${comment}`;
-  if (decision === "expired") return `Nobody answered your request in time; it counts as ${allowed ? "approved" : "rejected"}.`;
-  return allowed ? `Your request was approved${reason}. Go on.` : `Your request was rejected${reason}. Go on without it.`;
+  if (decision === "expired")
+    return `Nobody answered your request in time; it counts as ${allowed ? "approved" : "rejected"}.`;
+  return allowed
+    ? `Your request was approved${reason}. Go on.`
+    : `Your request was rejected${reason}. Go on without it.`;
 }
 
 /** A checkpoint as words: what is done and what is left. */

@@ -16,7 +16,10 @@ export const waitInput = z
   .describe("How long to wait for news, in milliseconds");
 export const cursorInput = z.string().optional().describe("nextCursor of the page before");
 
-const deciderSchema = z.union([z.string(), z.object({ agent: z.string().optional(), sessionId: z.string().optional(), human: z.string().optional() })]);
+const deciderSchema = z.union([
+  z.string(),
+  z.object({ agent: z.string().optional(), sessionId: z.string().optional(), human: z.string().optional() }),
+]);
 
 export const approvalSchema = z.object({
   id: z.string(),

@@ -4,9 +4,17 @@ export { duration } from "./engine/stop.ts";
 
 /** A cell of a Markdown table: one line, bars escaped, cut between code points with a mark only when something is cut. */
 export function cell(text: string, most = 80): string {
-  const line = text.replace(/\r\n|[\r\n\u2028\u2029]/g, "⏎").replaceAll("\\", "\\\\").replaceAll("|", "\\|");
+  const line = text
+    .replace(/\r\n|[\r\n\u2028\u2029]/g, "⏎")
+    .replaceAll("\\", "\\\\")
+    .replaceAll("|", "\\|");
   const letters = [...line];
-  return letters.length > most ? `${letters.slice(0, most - 1).join("").replace(/\\$/, "")}…` : line;
+  return letters.length > most
+    ? `${letters
+        .slice(0, most - 1)
+        .join("")
+        .replace(/\\$/, "")}…`
+    : line;
 }
 
 export function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {

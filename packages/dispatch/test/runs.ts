@@ -61,7 +61,14 @@ export function recordingSink() {
     },
     async ask(ask) {
       heard.asked.push(ask.key);
-      return { approvalId: "a1", key: ask.key, decision: "approved", allowed: true, by: { human: "tester" }, comment: null };
+      return {
+        approvalId: "a1",
+        key: ask.key,
+        decision: "approved",
+        allowed: true,
+        by: { human: "tester" },
+        comment: null,
+      };
     },
     transcript(text) {
       heard.transcript = text;
@@ -73,7 +80,12 @@ export function recordingSink() {
       waiting.push({ test, done });
       look();
     });
-  return { sink, heard, until, texts: () => heard.activity.filter(({ kind }) => kind === "text").map(({ text }) => text) };
+  return {
+    sink,
+    heard,
+    until,
+    texts: () => heard.activity.filter(({ kind }) => kind === "text").map(({ text }) => text),
+  };
 }
 
 /** Waits for a condition, however long the machine takes. */

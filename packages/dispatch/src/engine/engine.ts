@@ -117,7 +117,8 @@ export class Engine implements RunEnvironment {
   /** A session that calls here: its notices are delivered from here on. */
   serve(session: string, toolName: ToolName = (name) => name, tell = true): void {
     const { notifier } = this.settings;
-    if (tell && notifier !== undefined && !this.delivery.serves(session)) this.delivery.attach(session, notifier, toolName);
+    if (tell && notifier !== undefined && !this.delivery.serves(session))
+      this.delivery.attach(session, notifier, toolName);
     if (this.#sessions.has(session)) return;
     this.#sessions.add(session);
     this.#beatAt = Number.NEGATIVE_INFINITY;

@@ -4,7 +4,17 @@ export type PassedEnvironment = readonly string[] | Readonly<Record<string, stri
 /** What every agent program gets: where programs, its home and temporary files are, and the language. */
 const basic = ["PATH", "HOME", "LANG", "TMPDIR"];
 /** Without these no program starts on Windows. */
-const windows = ["SystemRoot", "SystemDrive", "ComSpec", "PATHEXT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP"];
+const windows = [
+  "SystemRoot",
+  "SystemDrive",
+  "ComSpec",
+  "PATHEXT",
+  "USERPROFILE",
+  "APPDATA",
+  "LOCALAPPDATA",
+  "TEMP",
+  "TMP",
+];
 
 /** The whole environment of an agent program: nothing of this process but what is named. */
 export function childEnvironmentOf(

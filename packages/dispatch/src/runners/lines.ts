@@ -12,11 +12,7 @@ const newline = 0x0a;
  * @param line Gets each line without its break, decoded as UTF-8.
  * @param tooLong Gets the size of each line that was left out.
  */
-export function cutLines(
-  maxBytes: number,
-  line: (text: string) => void,
-  tooLong: (bytes: number) => void,
-): LineCutter {
+export function cutLines(maxBytes: number, line: (text: string) => void, tooLong: (bytes: number) => void): LineCutter {
   let parts: Uint8Array[] = [];
   let size = 0;
   const add = (part: Uint8Array) => {

@@ -98,13 +98,28 @@ describe("the AI SDK loop", () => {
     const runner = aiSdkRunner({ model: adder(), tools: adding(true) });
     const controller = new AbortController();
     const { sink, heard, until } = recordingSink();
-    const hanging = { ...sink, ask: () => new Promise<never>((_, reject) => controller.signal.addEventListener("abort", () => reject(new Error("gone")))) };
+    const hanging = {
+      ...sink,
+      ask: () =>
+        new Promise<never>((_, reject) => controller.signal.addEventListener("abort", () => reject(new Error("gone")))),
+    };
     const running = runner.run(requestFor(workspace.directory, "add them"), hanging, controller.signal);
     await until(() => heard.transcript !== null);
     controller.abort();
     expect(await running).toMatchObject({ kind: "failed" });
-    const decision = { approvalId: "a1", key: "call-1", decision: "approved" as const, allowed: true, by: { human: "x" }, comment: null };
-    const second = await run(runner, "Your request was approved.", { session: "ai_1", transcript: heard.transcript, decision });
+    const decision = {
+      approvalId: "a1",
+      key: "call-1",
+      decision: "approved" as const,
+      allowed: true,
+      by: { human: "x" },
+      comment: null,
+    };
+    const second = await run(runner, "Your request was approved.", {
+      session: "ai_1",
+      transcript: heard.transcript,
+      decision,
+    });
     expect(second.heard.asked).toEqual(["call-1"]);
     expect(second.outcome).toMatchObject({ kind: "done", output: expect.stringContaining("5") });
     expect(second.heard.transcript).not.toContain("Your request was approved.");
@@ -124,8 +139,22 @@ describe("the AI SDK loop", () => {
     };
     await using workspace = await tempWorkspace();
     const { sink, heard } = recordingSink();
-    const refusing = { ...sink, ask: async () => ({ approvalId: "a", key: "call-1", decision: "rejected" as const, allowed: false, by: { human: "x" }, comment: "too risky" }) };
-    const outcome = await aiSdkRunner({ model: adder(), tools }).run(requestFor(workspace.directory, "add"), refusing, never);
+    const refusing = {
+      ...sink,
+      ask: async () => ({
+        approvalId: "a",
+        key: "call-1",
+        decision: "rejected" as const,
+        allowed: false,
+        by: { human: "x" },
+        comment: "too risky",
+      }),
+    };
+    const outcome = await aiSdkRunner({ model: adder(), tools }).run(
+      requestFor(workspace.directory, "add"),
+      refusing,
+      never,
+    );
     expect(ran).toBe(false);
     expect(outcome.kind).toBe("done");
     expect(heard.transcript).toContain("too risky");
@@ -141,7 +170,11 @@ describe("the AI SDK loop", () => {
           controller.abort();
         }),
     });
-    const outcome = await aiSdkRunner({ model }).run(requestFor(workspace.directory, "x"), recordingSink().sink, controller.signal);
+    const outcome = await aiSdkRunner({ model }).run(
+      requestFor(workspace.directory, "x"),
+      recordingSink().sink,
+      controller.signal,
+    );
     expect(outcome).toEqual({ kind: "failed", message: "it was stopped", retryable: false });
   });
 
@@ -150,7 +183,10 @@ describe("the AI SDK loop", () => {
     const model = new MockLanguageModelV3({
       doGenerate: async () => ({
         ...calls("add", { a: 1, b: 1 }, `call-${++step}`),
-        content: [{ type: "text" as const, text: "let me see" }, ...calls("add", { a: 1, b: 1 }, `call-${step}`).content],
+        content: [
+          { type: "text" as const, text: "let me see" },
+          ...calls("add", { a: 1, b: 1 }, `call-${step}`).content,
+        ],
       }),
     });
     const { outcome } = await run(aiSdkRunner({ model, tools: adding(), maxSteps: 3 }), "loop");
@@ -160,6 +196,9 @@ describe("the AI SDK loop", () => {
 
   it("has failed with what the provider said", async () => {
     const model = new MockLanguageModelV3({ doGenerate: () => Promise.reject(new Error("model not found")) });
-    expect((await run(aiSdkRunner({ model }), "x")).outcome).toMatchObject({ kind: "failed", message: expect.stringContaining("model not found") });
+    expect((await run(aiSdkRunner({ model }), "x")).outcome).toMatchObject({
+      kind: "failed",
+      message: expect.stringContaining("model not found"),
+    });
   });
 });

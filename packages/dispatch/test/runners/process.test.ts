@@ -63,7 +63,9 @@ describe("a program without a protocol", () => {
       );
       expect(seen.TOOLHAFT_TEST_API_KEY).toBeUndefined();
       const allowed = ["PATH", "HOME", "LANG", "TMPDIR", "TERM", "TOOLHAFT_TEST_PASSED"];
-      expect(Object.keys(seen).filter((name) => !allowed.includes(name) && !/^TOOLHAFT_(TASK|STORE)/.test(name))).toEqual([]);
+      expect(
+        Object.keys(seen).filter((name) => !allowed.includes(name) && !/^TOOLHAFT_(TASK|STORE)/.test(name)),
+      ).toEqual([]);
     } finally {
       delete process.env.TOOLHAFT_TEST_API_KEY;
       delete process.env.TOOLHAFT_TEST_PASSED;
@@ -160,14 +162,21 @@ describe.each(Object.keys(presets) as PresetName[])("%s", (name) => {
   it("survives a line of 10 MiB and garbage between events", async () => {
     const { outcome, heard } = await run(as(name), `start\nraw {"type":\nhuge ${10 * 1024 * 1024}\ntext still here`);
     expect(outcome).toEqual({ kind: "done", output: "still here" });
-    expect(heard.activity).toContainEqual({ kind: "status", text: expect.stringMatching(/10485760 bytes was left out/) });
+    expect(heard.activity).toContainEqual({
+      kind: "status",
+      text: expect.stringMatching(/10485760 bytes was left out/),
+    });
   });
 
   it.each(["read-only", "edit", "full"] as const)("is started with access %s", async (access) => {
     await using workspace = await tempWorkspace();
     const file = workspace.path("args.json");
     const runner = as(name, { access, trustDirectory: true, model: "m-1" });
-    await runner.run(requestFor(workspace.directory, `args ${file}\nenv ${file}.env\ntext ok`), recordingSink().sink, never);
+    await runner.run(
+      requestFor(workspace.directory, `args ${file}\nenv ${file}.env\ntext ok`),
+      recordingSink().sink,
+      never,
+    );
     const words = readFileSync(file, "utf8") + readFileSync(`${file}.env`, "utf8");
     const flags = {
       claude: { "read-only": "plan", edit: "acceptEdits", full: "bypassPermissions" },
@@ -200,14 +209,28 @@ describe("what programs say that is easy to mistake", () => {
   });
 
   it("codex: what the thread had used before is not counted again", async () => {
-    const used = { inputTokens: 11, outputTokens: 5, reasoningTokens: null, cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: null, complete: true };
+    const used = {
+      inputTokens: 11,
+      outputTokens: 5,
+      reasoningTokens: null,
+      cacheReadTokens: 0,
+      cacheWriteTokens: 0,
+      costUsd: null,
+      complete: true,
+    };
     const { heard } = await run(as("codex"), "text again", { session: "thread-1", used });
     expect([...heard.usage.values()][0]).toMatchObject({ inputTokens: 11, outputTokens: 5 });
   });
 
   it("opencode: silence after an error is a failure, and the program is stopped", async () => {
-    const { outcome, heard } = await run(as("opencode", { silenceMs: 200 }), "text some\nerror connect ECONNREFUSED\nhang");
-    expect(outcome).toMatchObject({ kind: "failed", message: expect.stringMatching(/ECONNREFUSED; nothing followed for 0.2 s/) });
+    const { outcome, heard } = await run(
+      as("opencode", { silenceMs: 200 }),
+      "text some\nerror connect ECONNREFUSED\nhang",
+    );
+    expect(outcome).toMatchObject({
+      kind: "failed",
+      message: expect.stringMatching(/ECONNREFUSED; nothing followed for 0.2 s/),
+    });
     expect(isAlive(heard.handles[0]?.pid ?? 0)).toBe(false);
   });
 
@@ -222,7 +245,10 @@ describe("what programs say that is easy to mistake", () => {
   it("a missing preset program tells how to install it", async () => {
     for (const name of Object.keys(presets) as PresetName[]) {
       const { outcome } = await run(presets[name]({ command: "toolhaft-no-such-program" }), "hi");
-      expect(outcome).toMatchObject({ reason: "runner_unavailable", message: expect.stringContaining("npm install -g") });
+      expect(outcome).toMatchObject({
+        reason: "runner_unavailable",
+        message: expect.stringContaining("npm install -g"),
+      });
     }
   });
 
