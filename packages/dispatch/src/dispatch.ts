@@ -135,8 +135,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     reject: (taskId, by, more) => decide("rejected", taskId, by, more),
     attach(sessionId, notifier, { toolName = sameName } = {}) {
       const on = new Map<Engine, Disposable>();
+      const open = new Set([...engines.values(), home()]);
       attached.set(sessionId, { notifier, toolName, on });
-      for (const engine of new Set([...engines.values(), home()])) {
+      for (const engine of open) {
         on.set(engine, engine.delivery.attach(sessionId, notifier, toolName));
         engine.serve(sessionId, toolName, false);
       }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type ContextInit, createId, isToolError } from "@toolhaft/core";
 import type { Actor, ChangeHint, Claim, ClaimRef, EngineInfo, Task, TaskBackend, Usage } from "@toolhaft/tasks";
 import { isEnded } from "@toolhaft/tasks";
+import { cancelTask } from "../cancel.ts";
 import type { Metrics } from "../metrics.ts";
 import { Delivery } from "../notices/delivery.ts";
 import type { ToolName } from "../notices/notice.ts";
@@ -404,9 +405,7 @@ export class Engine implements RunEnvironment {
     if (how === "cancel") {
       const by = this.actor;
       const reason = "the dispatcher was closed";
-      await this.queue
-        .apply(run.taskId, { kind: "request_cancel", key: createId(), by, reason })
-        .catch((error: unknown) => this.fault(String(error)));
+      await cancelTask(this, run.taskId, by, reason).catch((error: unknown) => this.fault(String(error)));
       run.stop({ kind: "cancel", by, reason });
     } else run.stop({ kind: "release" });
     await run.done;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { createContext, isToolError, type ToolContext } from "@toolhaft/core";
 import type { ApprovalDecision, Claim, ClaimRef, Edge, Task, TimeLimits, Usage } from "@toolhaft/tasks";
 import type { AgentSpec } from "../agents.ts";
@@ -29,6 +30,8 @@ export class Run implements RunClock {
   startedAt: number | null = null;
   lastSign: number;
   stopped: Stop | undefined;
+  /** What it did when it was stopped. */
+  stoppedWhile: RunClock["phase"] | undefined;
   /** Calls of the sink after the end. */
   late = 0;
   /** Whether everything is settled, and the runner with it. */
@@ -42,6 +45,7 @@ export class Run implements RunClock {
   #session: string | null;
   #handle: RunHandle | undefined;
   #starting: Promise<void> | undefined;
+  #asking: Promise<unknown> = Promise.resolve();
   #said: string[] = [];
   #saidChars = 0;
   #waitingSince = 0;
@@ -78,6 +82,8 @@ export class Run implements RunClock {
       },
       env.settings.step,
     );
+    // Every tool that the subagent calls at the same time listens to it.
+    setMaxListeners(0, this.#controller.signal);
     this.done = new Promise((resolve) => {
       this.#finish = resolve;
     });
@@ -95,6 +101,7 @@ export class Run implements RunClock {
   stop(why: Stop): void {
     if (this.stopped !== undefined || this.phase === "ending") return;
     this.stopped = why;
+    this.stoppedWhile = this.phase;
     this.#controller.abort(new DOMException(`the run was stopped: ${why.kind}`, "AbortError"));
   }
 
@@ -257,7 +264,12 @@ export class Run implements RunClock {
         this.#sign();
         this.#reports.usage(key, priced(total, this.agent.runner.model, this.#env.settings.prices));
       },
-      ask: (ask) => this.#ask(ask),
+      ask: (ask) => {
+        // One question at a time: the next is put when the one before is answered.
+        const answer = this.#asking.then(() => this.#ask(ask));
+        this.#asking = answer.catch(() => undefined);
+        return answer;
+      },
       transcript: (text) => {
         if (!ended()) this.#reports.transcript(text);
       },
@@ -318,10 +330,13 @@ export class Run implements RunClock {
     if ("decision" in judged) return judged.decision;
     if (this.#starting === undefined) await this.#start();
     const next = new Promise<Claim>((resolve, reject) => {
-      this.#adopted = resolve;
       const gone = () => reject(new DOMException("the run was stopped while it waited for an approval", "AbortError"));
       if (this.signal.aborted) gone();
       else this.signal.addEventListener("abort", gone, { once: true });
+      this.#adopted = (claim) => {
+        this.signal.removeEventListener("abort", gone);
+        resolve(claim);
+      };
     });
     next.catch(() => undefined); // heard below; an abort may come before
     await this.#reports.inOrder(async () => {

@@ -9,6 +9,11 @@ const tries = 12;
 
 /** Writes how a run ended: one edge, tried again while the store cannot be reached. */
 export async function settle(env: RunEnvironment, run: Run, outcome: RunOutcome, said: string): Promise<void> {
+  if (run.stopped?.kind === "release" && run.stoppedWhile === "waiting") {
+    // Its question stays open; without a lease the answer is free for whoever comes next.
+    await env.queue.renew([run.ref], 1);
+    return;
+  }
   const text = outcome.kind === "done" ? outcome.output : outcome.kind === "failed" ? (outcome.output ?? said) : said;
   const clean = text.replace(/\p{Surrogate}/gu, "\ufffd");
   if (clean !== text) await noteReplaced(env, run);
@@ -128,7 +133,7 @@ async function noteReplaced(env: RunEnvironment, run: Run): Promise<void> {
 
 /** 1 s · 2ⁿ, at most 60 s, each a quarter more or less. */
 function backoff(attempt: number): number {
-  return Math.min(60_000, 1_000 * 2 ** (attempt - 1)) * (0.75 + Math.random() * 0.5);
+  return Math.round(Math.min(60_000, 1_000 * 2 ** (attempt - 1)) * (0.75 + Math.random() * 0.5));
 }
 
 /** The same edge with the same key until the store has answered; it is applied once. */

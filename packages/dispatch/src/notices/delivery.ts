@@ -75,10 +75,12 @@ export class Delivery {
         const leased = performance.now();
         const notices = await this.#store.notices({ to: [session], limit: batch, leaseMs });
         for (const stored of notices) {
-          if (this.#closing.signal.aborted || this.#served.get(session) !== served) return;
+          // Another notifier may have taken the place of this one.
+          const current = this.#served.get(session);
+          if (this.#closing.signal.aborted || current === undefined) return;
           if (this.#now() - Date.parse(stored.createdAt) > giveUpMs) continue;
           const left = () => leaseMs - (performance.now() - leased);
-          if (!(await this.#deliver(stored, served, left))) return; // those behind it wait, so that order is kept
+          if (!(await this.#deliver(stored, current, left))) return; // those behind it wait, so that order is kept
         }
         if (notices.length === batch) served.again = true;
       } while (served.again);

@@ -14,6 +14,7 @@ import { fitWindow } from "../window.ts";
 
 const maxPrompt = 1_000_000;
 const inlineChars = 16_000;
+const exactBelow = 20;
 
 const outputSchema = z.object({
   taskId: z.string(),
@@ -157,7 +158,8 @@ async function queueOf(engine: Engine, task: Task): Promise<NonNullable<Output["
   const snapshot = (await engine.store.lanes()).find((one) => one.lane === lane);
   if (snapshot === undefined) return { ahead: 0, waitsFor: "slot", lane };
   const free = task.mode === "sync" ? snapshot.available.sync : snapshot.available.background;
-  const ahead = await aheadOf(engine, task);
+  // Of a long queue the length says enough: what was posted last stands behind all of its priority.
+  const ahead = snapshot.queued > exactBelow ? snapshot.queued - 1 : await aheadOf(engine, task);
   return { ahead, waitsFor: free > ahead ? "budget" : "slot", lane };
 }
 

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { type AnyTool, defineTool, type ToolContext, toolOutput } from "@toolhaft/core";
 import { isEnded, type Task, type TaskStore } from "@toolhaft/tasks";
 import { createWorkspace } from "@toolhaft/workspace";
@@ -40,8 +41,8 @@ export function metricsTool(desk: Desk): AnyTool {
     }),
     outputSchema,
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-    effects: ({ export_path }) =>
-      export_path === undefined ? [] : [{ permission: "file.write", resource: export_path }],
+    effects: ({ export_path }, { directory }) =>
+      export_path === undefined ? [] : [{ permission: "file.write", resource: resolve(directory, export_path) }],
     async execute({ format, export_path, window }, context) {
       const { engine } = await desk.open(context);
       const back = windows[window];
