@@ -139,7 +139,7 @@ describe("truth: done means done", () => {
     expect(result.text).toContain("the model went away");
     const details = result.ok ? {} : result.error.details;
     expect(details?.taskId).toMatch(/^task_/);
-    expect((details?.partial as { text: string }).text).toBe("part one\npart two\n");
+    expect(details).toMatchObject({ partial: { text: "part one\npart two\n" } });
   });
 
   it.each([
