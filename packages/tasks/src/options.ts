@@ -45,6 +45,8 @@ export interface TasksApi {
   backend(directory: string): TaskBackend;
   /** Who is calling. @throws ToolError `denied` for a wrong or outdated token */
   caller(context: ToolContext): Promise<Caller>;
+  /** A dispatcher tells which agents it can run, so that a retry of one that is gone is refused. */
+  knowAgents(knows: (agent: string) => Promise<boolean>): Disposable;
 }
 
 export interface Tasks extends Family {

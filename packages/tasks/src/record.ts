@@ -65,13 +65,75 @@ export interface TaskRecord {
   due_at: number | null;
   /** 1 while the search index does not know its newest texts. */
   unindexed: number | null;
+  /** Whether others wait for it to end. */
+  needed: number;
 }
+
+/** Every column, in the order in which rows are packed. */
+export const recordColumns = [
+  "seq",
+  "id",
+  "kind",
+  "title",
+  "agent",
+  "assignee",
+  "created_agent",
+  "created_session",
+  "claimed_agent",
+  "claimed_session",
+  "engine",
+  "token_hash",
+  "lease_until",
+  "attached",
+  "state",
+  "mode",
+  "class",
+  "priority",
+  "lane",
+  "owner",
+  "root",
+  "parent",
+  "depth",
+  "continues",
+  "slot_of",
+  "dedupe_key",
+  "depends_json",
+  "attempt",
+  "attempt_open",
+  "max_attempts",
+  "on_lost",
+  "fence",
+  "sessions",
+  "cancel_json",
+  "cancel_at",
+  "session_id",
+  "handle_json",
+  "limits_json",
+  "allow_empty",
+  "reserved",
+  "resume_json",
+  "not_before",
+  "created_at",
+  "queued_at",
+  "claimed_at",
+  "started_at",
+  "activity_at",
+  "ended_at",
+  "wait_until",
+  "end_json",
+  "usage_json",
+  "last_seq",
+  "meta_json",
+  "due_at",
+  "unindexed",
+  "needed",
+] as const satisfies readonly (keyof TaskRecord)[];
 
 /** What the next claim is told, kept with the row. */
 export interface ResumeNote {
   why: "approval" | "retry" | "release" | "lost" | "failed" | "continue";
   modifyPrompt?: string | null;
-  approvalId?: string;
+  approvalId?: string | undefined;
 }
 
 export const defaultLimits: Omit<TimeLimits, "leaseMs"> = {

@@ -44,3 +44,33 @@ export function matchesTask(task: Task, query: string): boolean {
   const text = searchText(task);
   return termsOf(query).every((term) => text.includes(term));
 }
+
+/** Code points shown around a hit. */
+const previewChars = 200;
+
+/** Where a query first meets the result, else the error or the prompt; the beginning of the result when it meets none. */
+export function aroundFirstHit(task: Task, query: string): string {
+  const texts = [task.result?.head ?? "", task.end?.message ?? "", headOf(task.body, searchedChars)];
+  for (const text of texts) {
+    const points = [...text];
+    const at = firstHit(points, termsOf(query));
+    if (at === undefined) continue;
+    const start = Math.max(0, Math.min(at - previewChars / 2, points.length - previewChars));
+    return points.slice(start, start + previewChars).join("");
+  }
+  return headOf(task.result?.head ?? "", previewChars);
+}
+
+/** The code point at which one of the terms begins. Folding may change lengths, so each point is folded by itself. */
+function firstHit(points: readonly string[], terms: readonly string[]): number | undefined {
+  const folded = points.map(fold);
+  const text = folded.join("");
+  const hits = terms.map((term) => text.indexOf(term)).filter((at) => at >= 0);
+  if (hits.length === 0) return undefined;
+  const wanted = Math.min(...hits);
+  let length = 0;
+  return folded.findIndex((part) => {
+    length += part.length;
+    return length > wanted;
+  });
+}

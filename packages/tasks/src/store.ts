@@ -151,6 +151,8 @@ export interface ClaimQuery {
   agents?: readonly string[];
   taskId?: string;
   minPriority?: number;
+  /** Only tasks below this top session. */
+  rootSession?: string;
   lanes?: LaneLimits;
   /** What a claim sets aside where a budget is limited. @default 50_000 tokens, 0.5 USD */
   step?: BudgetLimits;

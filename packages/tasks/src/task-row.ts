@@ -6,7 +6,7 @@ export type TaskRow = Omit<Task, "body" | "metadata" | "result"> & {
   stage: "blocked" | "queued" | "starting" | null;
   /** Code points of the stored result. */
   resultChars: number | null;
-  resultPreview?: string;
+  resultPreview?: string | undefined;
 };
 
 /** The row of a task. */

@@ -1,13 +1,15 @@
 import type { Edge } from "../../edges.ts";
-import { holds, type TaskRecord } from "../../record.ts";
+import type { Task } from "../../model.ts";
+import type { TaskRecord } from "../../record.ts";
+import type { Transition } from "../../step.ts";
 import type { Applied } from "../../store.ts";
 import { headOf, keepable } from "../../text-window.ts";
-import { type Transition, transition } from "../../transition.ts";
+import { transition } from "../../transition.ts";
 import { insertApproval, readApproval, settleApproval, wasAsked } from "./approvals.ts";
 import { resetTaskBudget } from "./budget.ts";
 import type { WriteJob } from "./file.ts";
-import { bodyOf, type EventRow, headChars, readRecord, readTask, toEvent, toTask } from "./rows.ts";
-import { unblock, writeEdge, writeEvent } from "./write-edge.ts";
+import { type EventRow, headChars, readRecord, readTask, type TaskRow, toEvent, toTask } from "./rows.ts";
+import { unblock, type Written, writeEdge, writeEvent } from "./write-edge.ts";
 
 /** Applies one edge to one task, inside a write. */
 export function applyEdge(write: WriteJob, taskId: string, edge: Edge): Applied {
@@ -23,14 +25,14 @@ export function applyEdge(write: WriteJob, taskId: string, edge: Edge): Applied 
     const moved = unblock(write, row);
     return moved === undefined
       ? refusal(write, row, edge, "wrong_state")
-      : { ok: true, task: taskOf(write, moved.row), event: moved.event };
+      : { ok: true, task: taskOf(moved), event: moved.event };
   }
   const approval = edge.kind === "decide" ? readApproval(db, edge.approvalId) : undefined;
   const decision = transition(row, edge, { now, approval: approval?.taskId === row.id ? approval : undefined });
   if ("refused" in decision) return refusal(write, row, edge, decision.refused);
   if (!isFree(write, row, edge)) return refusal(write, row, edge, "wrong_state");
   const written = writeEdge(write, row, decision, edge.key, before(write, row, edge, decision));
-  return { ok: true, task: taskOf(write, written.row), event: written.event };
+  return { ok: true, task: taskOf(written), event: written.event };
 }
 
 /** What stands beside the row and goes first: approvals and counters. */
@@ -112,12 +114,11 @@ function appliedBefore({ db }: WriteJob, row: TaskRecord, key: string): Applied 
   return { ok: true, task: toTask(task), event: toEvent(row.id, event) };
 }
 
-export function taskOf({ db }: WriteJob, row: TaskRecord) {
-  const read = row.ended_at === null ? undefined : readTask(db, row.id);
-  return toTask(read ?? { ...row, body: bodyOf(db, row.seq), result_json: null, head: null });
-}
-
-/** Whether a claim lives; for writes that are not edges. */
-export function isLive(row: TaskRecord, fence: number, now: number): boolean {
-  return holds(row, fence, now);
+/** The whole task as it stands after an edge. */
+export function taskOf({ row, result }: Pick<Written<TaskRow>, "row" | "result">): Task {
+  return toTask({
+    ...row,
+    result_json: result?.note ?? null,
+    head: result === null ? null : headOf(result.text, headChars),
+  });
 }

@@ -24,9 +24,14 @@ export function readBuckets(db: Database, query: BucketQuery): { buckets: Bucket
   const when = "coalesce(t.started_at, t.created_at)";
   const where: string[] = ["1"];
   const values: SqlValue[] = [];
-  if (query.from !== undefined) where.push(`${when} >= ?`), values.push(query.from);
-  if (query.to !== undefined) where.push(`${when} <= ?`), values.push(query.to);
-  if (query.rootSession !== undefined) where.push("t.root = ?"), values.push(query.rootSession);
+  const add = (condition: string, value: SqlValue | undefined) => {
+    if (value === undefined) return;
+    where.push(condition);
+    values.push(value);
+  };
+  add(`${when} >= ?`, query.from);
+  add(`${when} <= ?`, query.to);
+  add("t.root = ?", query.rootSession);
   const sums = amounts.map((amount) => `sum(json_extract(t.usage_json, '$.${amount}')) AS ${amount}`).join(", ");
   const grouping = query.groupBy === "agent" ? "agent" : "at";
   const parts = db.all<Part>(

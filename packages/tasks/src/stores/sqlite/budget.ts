@@ -328,8 +328,8 @@ function unknownIn(db: Database, scope: string): number {
   const [kind, name] = split(scope);
   const rows =
     kind === "root"
-      ? "SELECT count(*) AS n FROM task t JOIN attempt a ON a.task = t.seq WHERE t.root = ? AND t.kind = 'dispatch' AND a.started_at IS NOT NULL AND a.usage_json IS NULL"
-      : `${subtree} SELECT count(*) AS n FROM below JOIN task t ON t.id = below.id JOIN attempt a ON a.task = t.seq
+      ? "SELECT count(*) AS n FROM task t JOIN attempt a ON a.place BETWEEN t.seq * 65536 AND t.seq * 65536 + 65535 WHERE t.root = ? AND t.kind = 'dispatch' AND a.started_at IS NOT NULL AND a.usage_json IS NULL"
+      : `${subtree} SELECT count(*) AS n FROM below JOIN task t ON t.id = below.id JOIN attempt a ON a.place BETWEEN t.seq * 65536 AND t.seq * 65536 + 65535
          WHERE t.kind = 'dispatch' AND a.started_at IS NOT NULL AND a.usage_json IS NULL`;
   const pruned = db.get<{ n: number }>("SELECT pruned_unknown AS n FROM budget WHERE scope = ?", [scope])?.n ?? 0;
   return (db.get<{ n: number }>(rows, [name])?.n ?? 0) + pruned;

@@ -21,10 +21,10 @@ export function watchChanges(file: TasksFile): Changes {
   file.listen(tell);
   return {
     async listen(listener) {
-      const db = await file.db();
+      const found = await file.read(versionOf);
       const own = (hint: ChangeHint): void => listener(hint);
       listeners.add(own);
-      version ??= versionOf(db);
+      version ??= found;
       timer ??= setInterval(look, pollMs).unref();
       return {
         async [Symbol.asyncDispose]() {
@@ -41,9 +41,8 @@ export function watchChanges(file: TasksFile): Changes {
 
   function look(): void {
     file
-      .db()
-      .then((db) => {
-        const found = versionOf(db);
+      .read(versionOf)
+      .then((found) => {
         const changed = version !== undefined && found !== version;
         version = found;
         if (changed) tell({ kind: "unknown" });

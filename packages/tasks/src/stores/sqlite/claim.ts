@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import type { SqlValue } from "@toolhaft/sqlite";
 import type { ApprovalDecision, TaskEnd } from "../../model.ts";
 import { limitsOf, type ResumeNote, type TaskRecord } from "../../record.ts";
@@ -8,27 +8,27 @@ import { applyEdge, isSessionUsed, taskOf } from "./apply.ts";
 import { readApproval } from "./approvals.ts";
 import { reserve } from "./budget.ts";
 import { type Caps, countCaps, defaultLanes } from "./caps.ts";
-import { moveDue } from "./due.ts";
+import { isAnythingDue, moveDue } from "./due.ts";
 import type { WriteJob } from "./file.ts";
-import { type EventRow, parsed, toEvent } from "./rows.ts";
+import { type EventRow, parsed, placeOf, readRow, readRows, type TaskRow, toEvent } from "./rows.ts";
 import { writeEdge } from "./write-edge.ts";
 
 /** Candidates read at a time. */
 const pageSize = 64;
 
 export function hashToken(token: string): string {
-  return createHash("sha256").update(token).digest("base64url");
+  return hash("sha256", token, "base64url");
 }
 
 /** Claims up to `n` tasks, inside a write: what is lost is given back first, then priority, then age. */
 export function claimTasks(write: WriteJob, query: ClaimQuery): Claim[] {
   const { db, now } = write;
   // Rows of leases that are over stand here as queued, so that they take their place in the order.
-  while (moveDue(write, 500).length === 500);
+  while (isAnythingDue(db, now)) moveDue(write, 500);
   const caps = query.kind === "dispatch" ? countCaps(db, query.lanes ?? defaultLanes) : undefined;
   const claims: Claim[] = [];
   const wanted = query.n ?? 1;
-  let after: TaskRecord | undefined;
+  let after: TaskRow | undefined;
   while (claims.length < wanted) {
     const page = candidates(
       write,
@@ -52,9 +52,9 @@ function candidates(
   { db, now }: WriteJob,
   query: ClaimQuery,
   fullLanes: readonly string[],
-  after: TaskRecord | undefined,
+  after: TaskRow | undefined,
   limit: number,
-): TaskRecord[] {
+): TaskRow[] {
   const where = ["state = 'queued'", "kind = ?"];
   const values: SqlValue[] = [query.kind];
   const add = (condition: string, ...more: SqlValue[]) => {
@@ -64,6 +64,7 @@ function candidates(
   if (query.taskId !== undefined) add("id = ?", query.taskId);
   add("(not_before IS NULL OR not_before <= ?)", now);
   if (query.minPriority !== undefined) add("priority >= ?", query.minPriority);
+  if (query.rootSession !== undefined) add("root = ?", query.rootSession);
   if (query.kind === "board") add("(assignee IS NULL OR assignee = ?)", query.by.agent);
   if (query.agents !== undefined) add(`agent IN (${query.agents.map(() => "?").join(", ")})`, ...query.agents);
   // A run that waits for its slot is taken up by the engine where it waits.
@@ -75,16 +76,17 @@ function candidates(
     );
   if (after !== undefined)
     add("(priority < ? OR (priority = ? AND seq > ?))", after.priority, after.priority, after.seq);
-  return db.all<TaskRecord>(
-    `SELECT * FROM task ${query.taskId === undefined ? "INDEXED BY task_queue" : ""} WHERE ${where.join(" AND ")} ORDER BY priority DESC, seq LIMIT ?`,
-    [...values, limit],
-  );
+  const table = query.taskId === undefined ? "task t INDEXED BY task_queue" : "task t";
+  const condition = `${table} WHERE ${where.join(" AND ")} ORDER BY priority DESC, seq LIMIT ?`;
+  if (limit > 1) return readRows(db, condition, [...values, limit]);
+  const first = readRow(db, condition, [...values, limit]);
+  return first === undefined ? [] : [first];
 }
 
 function claimOne(
   write: WriteJob,
   query: ClaimQuery,
-  row: TaskRecord,
+  row: TaskRow,
   caps: Caps | undefined,
   now: number,
 ): Claim | undefined {
@@ -102,7 +104,7 @@ function claimOne(
     return undefined;
   }
   const own = query.ownLease === true ? limitsOf(row).leaseMs : undefined;
-  const token = randomBytes(18).toString("base64url");
+  const token = randomUUID();
   const claiming = {
     by: query.by,
     engine: query.engine ?? null,
@@ -111,12 +113,13 @@ function claimOne(
   };
   const decision = claimed(row, claiming, now);
   if (budget.outcome === "reserved") decision.changes.reserved = 1;
-  const { row: held } = writeEdge(write, row, decision, `claim:${row.fence + 1}`);
+  const written = writeEdge(write, row, decision, `claim:${row.fence + 1}`);
+  const { row: held } = written;
   caps?.add(held);
   return {
     taskId: held.id,
     fence: held.fence,
-    task: taskOf(write, held),
+    task: taskOf(written),
     token,
     leaseUntil: new Date(held.lease_until ?? now).toISOString(),
     resume: resumeOf(write, row),
@@ -126,9 +129,10 @@ function claimOne(
 }
 
 export function termsOf(db: WriteJob["db"], row: TaskRecord): TaskTerms {
-  const limits = db.get<{ limits_json: string | null }>("SELECT limits_json FROM budget WHERE scope = ?", [
-    `task:${row.id}`,
-  ]);
+  const limits =
+    row.kind === "board"
+      ? undefined
+      : db.get<{ limits_json: string | null }>("SELECT limits_json FROM budget WHERE scope = ?", [`task:${row.id}`]);
   return {
     limits: limitsOf(row),
     budget: limits?.limits_json == null ? null : parsed(limits.limits_json),
@@ -151,8 +155,8 @@ function resumeOf({ db }: WriteJob, row: TaskRecord): Resume | null {
   const checkpoint = latest("checkpoint");
   const transcript = latest("transcript");
   const previous = db.get<{ attempt: number; end_json: string }>(
-    "SELECT attempt, end_json FROM attempt WHERE task = ? ORDER BY attempt DESC LIMIT 1",
-    [row.seq],
+    "SELECT attempt, end_json FROM attempt WHERE place BETWEEN ? AND ? ORDER BY place DESC LIMIT 1",
+    [placeOf(row.seq, 0), placeOf(row.seq, 65_535)],
   );
   return {
     why: note.why,

@@ -1,4 +1,4 @@
-import { systemClock, ToolError } from "@toolhaft/core";
+import { isToolError, systemClock, ToolError } from "@toolhaft/core";
 import { type Database, openDatabase } from "@toolhaft/sqlite";
 import type { SqliteTasksOptions } from "../../options.ts";
 import type { ChangeHint } from "../../store.ts";
@@ -19,8 +19,8 @@ export interface WriteJob {
 /** The file behind a backend: opened on first use, and anew after it was found damaged or gone. */
 export interface TasksFile {
   now(): number;
-  /** For reads of one tick. */
-  db(): Promise<Database>;
+  /** Reads of one tick. */
+  read<T>(job: (db: Database) => T): Promise<T>;
   /** One transaction. Jobs that come in the same moment share one, each as a whole or not at all. */
   write<T>(job: (write: WriteJob) => T): Promise<T>;
   listen(listener: (hint: ChangeHint) => void): void;
@@ -47,7 +47,15 @@ export function tasksFile(
 
   return {
     now,
-    db,
+    async read(job) {
+      const found = await db();
+      try {
+        return job(found);
+      } catch (error) {
+        forget(error);
+        throw error;
+      }
+    },
     write: <T>(job: (write: WriteJob) => T) =>
       new Promise<T>((resolve, reject) => {
         queue.push({ job, resolve: resolve as (value: unknown) => void, reject });
@@ -68,15 +76,12 @@ export function tasksFile(
   async function db(): Promise<Database> {
     if (closed) throw closedError(options.path);
     opened ??= open();
-    const found = await opened;
-    try {
-      found.get("SELECT 1");
-      return found;
-    } catch {
-      // The handle says what was wrong; a new one says what is.
-      opened = open();
-      return opened;
-    }
+    return opened;
+  }
+
+  /** A file found damaged, full or gone: the next call starts with what is there then. */
+  function forget(error: unknown): void {
+    if (isToolError(error) && error.code === "unavailable") opened = undefined;
   }
 
   function open(): Promise<Database> {
@@ -114,6 +119,7 @@ export function tasksFile(
         return jobs.map(({ job }) => job(write));
       });
     } catch (error) {
+      forget(error);
       const [only] = jobs;
       if (jobs.length === 1) only?.reject(error);
       // One of them failed, so nothing is written: each goes alone, and only the bad one fails.

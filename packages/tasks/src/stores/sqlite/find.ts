@@ -5,7 +5,7 @@ import { statusOf } from "../../edges.ts";
 import { states, type Task, type TaskStatus } from "../../model.ts";
 import { termsOf } from "../../search-text.ts";
 import type { Page, TaskQuery } from "../../store.ts";
-import { type TaskRowRead, taskColumns, toTask } from "./rows.ts";
+import { type PackedEndedRow, taskColumns, toTask, unpackEnded } from "./rows.ts";
 import { matchCondition } from "./search.ts";
 
 /** Lists and searches; a page goes on where the last one ended, whatever was added meanwhile. */
@@ -21,7 +21,7 @@ export function findTasks(db: Database, query: TaskQuery): Page<Task> {
   const total = db.get<{ n: number }>(`SELECT count(*) AS n ${from}`, values)?.n ?? 0;
   const after = position === undefined ? undefined : afterCondition(order.keys, position.slice(1));
   const keys = order.keys.map(({ sql }, index) => `${sql} AS sort_${index}`).join(", ");
-  const rows = db.all<TaskRowRead & Record<`sort_${number}`, number>>(
+  const rows = db.all<PackedEndedRow & Record<`sort_${number}`, number>>(
     `SELECT * FROM (SELECT ${taskColumns}, ${keys} ${from}) WHERE ${after?.sql ?? "1"} ORDER BY ${order.keys
       .map(({ down }, index) => `sort_${index} ${down ? "DESC" : "ASC"}`)
       .join(", ")} LIMIT ?`,
@@ -31,7 +31,7 @@ export function findTasks(db: Database, query: TaskQuery): Page<Task> {
   const last = page.at(-1);
   const more = rows.length > query.limit && last !== undefined;
   return {
-    items: page.map(toTask),
+    items: page.map((row) => toTask(unpackEnded(row))),
     total,
     nextCursor: more
       ? encodeCursor(query, [newest, ...order.keys.map((_, index) => last[`sort_${index}`] ?? 0)])

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type { Database } from "@toolhaft/sqlite";
 import { noSuchTask } from "../../ids.ts";
+import type { Task } from "../../model.ts";
 import type { SqliteTasksOptions } from "../../options.ts";
-import { dueOf } from "../../record.ts";
 import type { TaskBackend, TaskQueue, TaskStore } from "../../store.ts";
 import { appendEvent } from "./append.ts";
-import { applyEdge, taskOf } from "./apply.ts";
+import { applyEdge } from "./apply.ts";
 import { findApprovals } from "./approvals.ts";
 import { readBuckets } from "./buckets.ts";
 import { readBudget, writeLimits } from "./budget.ts";
@@ -79,54 +79,52 @@ function queueOf(file: TasksFile, changes: ReturnType<typeof watchChanges>): Tas
 
 function storeOf(file: TasksFile): TaskStore {
   /** What time has done is true for every reader, whether or not a sweep has run. */
-  const current = async (): Promise<Database> => {
-    const db = await file.db();
-    while (isAnythingDue(db, file.now())) await file.write((write) => moveDue(write, sweepLimit));
-    return db;
+  const read = async <T>(job: (db: Database) => T): Promise<T> => {
+    while (await file.read((db) => isAnythingDue(db, file.now())))
+      await file.write((write) => moveDue(write, sweepLimit));
+    return file.read(job);
   };
   return {
-    async get(id) {
-      const row = readTask(await current(), id);
-      return row && toTask(row);
-    },
-    attempts: async (id) => readAttempts(await current(), id),
+    get: (id) => read((db) => taskById(db, id)),
+    attempts: (id) => read((db) => readAttempts(db, id)),
     async find(query) {
       if (query.text !== undefined) await indexAll(file);
-      return findTasks(await current(), query);
+      return read((db) => findTasks(db, query));
     },
-    tree: async (query) => readTree(await current(), query),
-    buckets: async (query) => readBuckets(await current(), query),
+    tree: (query) => read((db) => readTree(db, query)),
+    buckets: (query) => read((db) => readBuckets(db, query)),
     append: (id, ref, entry) => file.write((write) => appendEvent(write, id, ref, entry)),
-    events: async (id, query) => readEvents(await current(), id, query),
-    async readResult(id, attempt, window) {
-      const db = await file.db();
-      const row = readRecord(db, id);
-      if (row === undefined) throw noSuchTask();
-      return readWindow(db, row.seq, attempt, window);
-    },
-    async terms(id) {
-      const db = await file.db();
-      const row = readRecord(db, id);
-      return row && termsOf(db, row);
-    },
-    claimOf: async (id, token) => claimOfHash(await file.db(), id, hashToken(token), file.now()),
+    events: (id, query) => read((db) => readEvents(db, id, query)),
+    readResult: (id, attempt, window) =>
+      file.read((db) => {
+        const row = readRecord(db, id);
+        if (row === undefined) throw noSuchTask();
+        return readWindow(db, row.seq, attempt, window);
+      }),
+    terms: (id) =>
+      file.read((db) => {
+        const row = readRecord(db, id);
+        return row && termsOf(db, row);
+      }),
+    claimOf: (id, token) => file.read((db) => claimOfHash(db, id, hashToken(token), file.now())),
     promote: (id) => file.write((write) => promote(write, id)),
-    budget: async (scope) => readBudget(await file.db(), scope),
+    budget: (scope) => file.read((db) => readBudget(db, scope)),
     setBudget: (scope, limits) => file.write(({ db }) => writeLimits(db, scope, limits)),
-    approvals: async (query) => findApprovals(await current(), query),
-    async notices(query) {
-      await current();
-      return file.write((write) => leaseNotices(write, query));
-    },
+    approvals: (query) => read((db) => findApprovals(db, query)),
+    notices: (query) =>
+      file.write((write) => {
+        catchUp(write);
+        return leaseNotices(write, query);
+      }),
     ackNotices: (ids) => file.write((write) => ackNotices(write, ids)),
-    lanes: async () => readLanes(await current(), file.now()),
-    owners: async () => readOwners(await current(), file.now()),
+    lanes: () => read((db) => readLanes(db, file.now())),
+    owners: () => read((db) => readOwners(db, file.now())),
     beat: (engine) =>
       file.write((write) => {
         beat(write, engine);
         return readEngines(write.db, write.now).filter(({ alive }) => alive);
       }),
-    engines: async () => readEngines(await file.db(), file.now()),
+    engines: () => file.read((db) => readEngines(db, file.now())),
     retire: (engineId) => file.write(({ db }) => void db.run("DELETE FROM engine WHERE id = ?", [engineId])),
     async prune(policy = {}) {
       let tasks = 0;
@@ -150,5 +148,10 @@ function promote(write: WriteJob, id: string) {
   if (row === undefined) return undefined;
   if (row.mode === "sync") updateTask(db, row, { mode: "background", slot_of: null });
   deliverNow(db, row.seq, now);
-  return taskOf(write, { ...row, mode: row.mode === "sync" ? "background" : row.mode, due_at: dueOf(row) });
+  return taskById(db, id);
+}
+
+function taskById(db: Database, id: string): Task | undefined {
+  const row = readTask(db, id);
+  return row && toTask(row);
 }

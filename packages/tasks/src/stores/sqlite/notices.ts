@@ -45,7 +45,7 @@ export function writeNotice({ db, now, hint }: WriteJob, row: TaskRecord, init: 
 }
 
 interface NoticeRow {
-  no: number;
+  task: number;
   task_id: string;
   attempt: number;
   kind: NoticeKind;
@@ -69,11 +69,14 @@ export function leaseNotices(
   const rows = db.all<NoticeRow>(
     `SELECT n.*, t.id AS task_id FROM notice n JOIN task t ON t.seq = n.task
      WHERE n.acked_at IS NULL AND n.recipient IN (${marks}) AND n.deliver_after <= ? AND (n.lease_until IS NULL OR n.lease_until <= ?)
-     ORDER BY n.no LIMIT ?`,
+     ORDER BY n.created_at, n.settled, n.task LIMIT ?`,
     [...query.to, now, now, query.limit],
   );
-  for (const { no } of rows)
-    db.run("UPDATE notice SET lease_until = ?, tries = tries + 1 WHERE no = ?", [now + query.leaseMs, no]);
+  for (const { task, attempt, kind, n } of rows)
+    db.run(
+      "UPDATE notice SET lease_until = ?, tries = tries + 1 WHERE task = ? AND attempt = ? AND kind = ? AND n = ?",
+      [now + query.leaseMs, task, attempt, kind, n],
+    );
   return rows.map((row) => ({
     id: `${row.task_id}:${row.attempt}:${row.kind}${row.n === 0 ? "" : `:${row.n}`}`,
     to: row.recipient,

@@ -8,6 +8,7 @@ import { taskOf } from "./apply.ts";
 import { writeLimits } from "./budget.ts";
 import type { WriteJob } from "./file.ts";
 import { writeNotice } from "./notices.ts";
+import { type PackedEndedRow, type TaskRow, taskColumns, toTask, unpackEnded } from "./rows.ts";
 import { moveTally } from "./tally.ts";
 import { unblock, writeEvent } from "./write-edge.ts";
 
@@ -15,22 +16,28 @@ import { unblock, writeEvent } from "./write-edge.ts";
 export function postTask(write: WriteJob, init: NewTask): { task: Task; created: boolean } {
   const { db } = write;
   const known = init.dedupeKey == null ? undefined : openWithKey(db, init.dedupeKey);
-  if (known !== undefined) return { task: taskOf(write, known), created: false };
+  if (known !== undefined) return { task: known, created: false };
   checkRoom(db, init);
   const needs = dependenciesOf(db, init.dependsOn ?? []);
-  const row = insertTask(write, init);
+  const row: TaskRow = { ...insertTask(write, init), body: init.body };
   db.run("INSERT INTO body(task, text) VALUES(?, ?)", [row.seq, init.body]);
-  for (const seq of needs) db.run("INSERT OR IGNORE INTO dependency(task, needs) VALUES(?, ?)", [row.seq, seq]);
+  for (const seq of needs) {
+    db.run("INSERT OR IGNORE INTO dependency(task, needs) VALUES(?, ?)", [row.seq, seq]);
+    db.run("UPDATE task SET needed = 1 WHERE seq = ?", [seq]);
+  }
   if (init.budget != null) writeLimits(db, { task: row.id }, init.budget);
   writeEvent(write, row, 1, "posted", "post", { by: init.createdBy, assignee: init.assignee ?? null });
   moveTally(db, row.owner, row.kind, null, row.state);
   if (init.assignee != null) writeNotice(write, row, { kind: "task_posted", to: `agent:${init.assignee}` });
   const moved = needs.length > 0 ? unblock(write, row) : undefined;
-  return { task: taskOf(write, moved?.row ?? row), created: true };
+  return { task: taskOf(moved ?? { row, result: null }), created: true };
 }
 
-function openWithKey(db: Database, key: string): TaskRecord | undefined {
-  return db.get<TaskRecord>("SELECT * FROM task WHERE dedupe_key = ? AND ended_at IS NULL", [key]);
+function openWithKey(db: Database, key: string): Task | undefined {
+  const row = db.get<PackedEndedRow>(`SELECT ${taskColumns} FROM task t WHERE dedupe_key = ? AND ended_at IS NULL`, [
+    key,
+  ]);
+  return row && toTask(unpackEnded(row));
 }
 
 /** @throws ToolError `unavailable` when its lane, or the board, holds as many as it may */
@@ -169,4 +176,5 @@ const blank = {
   usage_json: null,
   due_at: null,
   unindexed: 1,
+  needed: 0,
 };

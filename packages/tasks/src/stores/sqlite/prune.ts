@@ -1,5 +1,6 @@
 import type { Retention } from "../../store.ts";
 import type { WriteJob } from "./file.ts";
+import { placeOf } from "./rows.ts";
 
 const dayMs = 86_400_000;
 /** Tasks taken out in one transaction. */
@@ -21,13 +22,14 @@ export function pruneSome({ db, now }: WriteJob, { days = 90, keep = 0 }: Retent
     keepSums();
     db.run("DELETE FROM doc WHERE seq = ?", [seq]);
     db.run("DELETE FROM budget WHERE scope = ?", [`task:${id}`]);
+    db.run("DELETE FROM attempt WHERE place BETWEEN ? AND ?", [placeOf(seq, 0), placeOf(seq, 65_535)]);
     db.run("DELETE FROM task WHERE seq = ?", [seq]);
 
     /** What the root has spent is spent, whether or not the task is still there. */
     function keepSums(): void {
       db.run(
         `INSERT INTO budget(scope, sessions, pruned_unknown)
-         SELECT :scope, t.sessions, (SELECT count(*) FROM attempt a WHERE a.task = t.seq AND a.started_at IS NOT NULL AND a.usage_json IS NULL)
+         SELECT :scope, t.sessions, (SELECT count(*) FROM attempt a WHERE a.place BETWEEN t.seq * 65536 AND t.seq * 65536 + 65535 AND a.started_at IS NOT NULL AND a.usage_json IS NULL)
          FROM task t WHERE t.seq = :seq AND t.kind = 'dispatch'
          ON CONFLICT(scope) DO UPDATE SET sessions = sessions + excluded.sessions, pruned_unknown = pruned_unknown + excluded.pruned_unknown`,
         { scope: `root:${root}`, seq },

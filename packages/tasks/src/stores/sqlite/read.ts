@@ -6,7 +6,7 @@ import { isHeld, type TaskRecord } from "../../record.ts";
 import type { LaneSnapshot, OwnerSnapshot, Page } from "../../store.ts";
 import { countedActive, defaultLanes, limitOf } from "./caps.ts";
 import { lanesInForce } from "./engines.ts";
-import { type AttemptRow, type EventRow, headChars, readRecord, toAttempt, toEvent } from "./rows.ts";
+import { type AttemptRow, type EventRow, headChars, placeOf, readRecord, toAttempt, toEvent } from "./rows.ts";
 
 /** Ended attempts as they were written, and the open one from the task's row. */
 export function readAttempts(db: Database, id: string): Attempt[] {
@@ -14,8 +14,8 @@ export function readAttempts(db: Database, id: string): Attempt[] {
   if (row === undefined) throw noSuchTask();
   const ended = db.all<AttemptRow>(
     `SELECT attempt, state, session_id, started_at, ended_at, end_json, result_json, substr(text, 1, ${headChars}) AS head, usage_json
-     FROM attempt WHERE task = ? ORDER BY attempt`,
-    [row.seq],
+     FROM attempt WHERE place BETWEEN ? AND ? ORDER BY place`,
+    [placeOf(row.seq, 0), placeOf(row.seq, 65_535)],
   );
   const attempts = ended.map((one) => toAttempt(id, one));
   if (row.attempt_open === 1) attempts.push(openAttempt(row));

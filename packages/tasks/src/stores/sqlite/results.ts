@@ -3,7 +3,7 @@ import type { Database } from "@toolhaft/sqlite";
 import type { NewResult } from "../../edges.ts";
 import type { TextWindow } from "../../store.ts";
 import { headOf, keepable, lengthOf, offsetOf, tailOf, windowAt, windowOf } from "../../text-window.ts";
-import { headChars, parsed, type ResultNote } from "./rows.ts";
+import { headChars, parsed, placeOf, type ResultNote } from "./rows.ts";
 
 /** UTF-8 bytes up to which a result stands in one row. */
 const inlineBytes = 64 * 1024;
@@ -64,8 +64,8 @@ export function readWindow(
   window: { offset: number; limit: number } | { tail: number },
 ): TextWindow {
   const row = db.get<{ result_json: string | null; text: string | null }>(
-    "SELECT result_json, text FROM attempt WHERE task = ? AND attempt = ?",
-    [task, attempt],
+    "SELECT result_json, text FROM attempt WHERE place = ?",
+    [placeOf(task, attempt)],
   );
   if (row?.result_json == null) return windowAt("", "offset" in window ? window.offset : 0, 0);
   const { chars, chunked } = parsed<ResultNote>(row.result_json);

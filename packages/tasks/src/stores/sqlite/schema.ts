@@ -1,6 +1,11 @@
 import type { Migration } from "@toolhaft/sqlite";
 
-/** Columns are named as the keys of `TaskRecord`. A body may be long and never changes, so it lies in a table of its own. */
+/**
+ * Columns are named as the keys of `TaskRecord`. A body may be long and never changes, so it lies in a table of its own.
+ * Every table an edge writes is one b-tree where it can be: what a commit costs is the pages it touches. An attempt
+ * stands at \`place\` = task × 65,536 + attempt; keys of events are unique per task because they are looked up, under the
+ * write lock, before they are written.
+ */
 const tasks = `
 CREATE TABLE task(
   seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, title TEXT NOT NULL, agent TEXT, assignee TEXT,
@@ -13,7 +18,7 @@ CREATE TABLE task(
   session_id TEXT, handle_json TEXT, limits_json TEXT, allow_empty INTEGER NOT NULL, reserved INTEGER NOT NULL DEFAULT 0,
   resume_json TEXT, not_before INTEGER, created_at INTEGER NOT NULL, queued_at INTEGER, claimed_at INTEGER,
   started_at INTEGER, activity_at INTEGER, ended_at INTEGER, wait_until INTEGER, end_json TEXT, usage_json TEXT,
-  last_seq INTEGER NOT NULL DEFAULT 0, meta_json TEXT, due_at INTEGER, unindexed INTEGER DEFAULT 1
+  last_seq INTEGER NOT NULL DEFAULT 0, meta_json TEXT, due_at INTEGER, unindexed INTEGER DEFAULT 1, needed INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE UNIQUE INDEX task_dedupe ON task(dedupe_key) WHERE dedupe_key IS NOT NULL AND ended_at IS NULL;
 CREATE UNIQUE INDEX task_session ON task(session_id)
@@ -35,9 +40,8 @@ CREATE TABLE dependency(
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX dependency_task ON dependency(task);
 CREATE TABLE attempt(
-  task INTEGER NOT NULL REFERENCES task(seq) ON DELETE CASCADE, attempt INTEGER NOT NULL, state TEXT NOT NULL,
-  session_id TEXT, started_at INTEGER, ended_at INTEGER NOT NULL, end_json TEXT NOT NULL, result_json TEXT, text TEXT,
-  usage_json TEXT, PRIMARY KEY(task, attempt)
+  task INTEGER NOT NULL, attempt INTEGER NOT NULL, state TEXT NOT NULL, session_id TEXT, started_at INTEGER, ended_at INTEGER NOT NULL, end_json TEXT NOT NULL, result_json TEXT, text TEXT,
+  usage_json TEXT, place INTEGER PRIMARY KEY
 ) STRICT;
 CREATE TABLE chunk(
   task INTEGER NOT NULL REFERENCES task(seq) ON DELETE CASCADE, attempt INTEGER NOT NULL, start_char INTEGER NOT NULL,
@@ -47,16 +51,15 @@ CREATE TABLE event(
   task INTEGER NOT NULL REFERENCES task(seq) ON DELETE CASCADE, seq INTEGER NOT NULL, attempt INTEGER NOT NULL,
   at INTEGER NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL, data TEXT NOT NULL, PRIMARY KEY(task, seq)
 ) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX event_key ON event(task, key);
 CREATE INDEX event_kept ON event(task, attempt, kind, seq) WHERE kind IN ('progress', 'activity', 'checkpoint');
 CREATE TABLE notice(
-  no INTEGER PRIMARY KEY, task INTEGER NOT NULL REFERENCES task(seq) ON DELETE CASCADE, attempt INTEGER NOT NULL,
+  task INTEGER NOT NULL REFERENCES task(seq) ON DELETE CASCADE, attempt INTEGER NOT NULL,
   kind TEXT NOT NULL, n INTEGER NOT NULL DEFAULT 0, recipient TEXT NOT NULL, created_at INTEGER NOT NULL,
   deliver_after INTEGER NOT NULL, lease_until INTEGER, tries INTEGER NOT NULL DEFAULT 0, acked_at INTEGER,
-  running INTEGER NOT NULL, queued INTEGER NOT NULL, waiting INTEGER NOT NULL, settled INTEGER NOT NULL, wake INTEGER NOT NULL
-) STRICT;
-CREATE UNIQUE INDEX notice_once ON notice(task, attempt, kind, n);
-CREATE INDEX notice_pending ON notice(recipient, no) WHERE acked_at IS NULL;
+  running INTEGER NOT NULL, queued INTEGER NOT NULL, waiting INTEGER NOT NULL, settled INTEGER NOT NULL, wake INTEGER NOT NULL,
+  PRIMARY KEY(task, attempt, kind, n)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX notice_pending ON notice(recipient, created_at, settled) WHERE acked_at IS NULL;
 CREATE TABLE tally(
   owner TEXT NOT NULL, kind TEXT NOT NULL, running INTEGER NOT NULL, queued INTEGER NOT NULL, waiting INTEGER NOT NULL,
   PRIMARY KEY(owner, kind)

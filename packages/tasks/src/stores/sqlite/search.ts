@@ -1,26 +1,25 @@
 import type { Database, SqlValue } from "@toolhaft/sqlite";
 import { fold, searchText } from "../../search-text.ts";
 import type { TasksFile, WriteJob } from "./file.ts";
-import { type TaskRowRead, taskColumns, toTask } from "./rows.ts";
+import { type PackedEndedRow, taskColumns, toTask, unpackEnded } from "./rows.ts";
 
 /** Tasks indexed in one transaction, so that nobody waits long for the lock. */
 const batch = 250;
 
 /** Brings the index up to date; edges leave that for later. */
 export async function indexAll(file: TasksFile): Promise<void> {
-  const db = await file.db();
-  while (isBehind(db)) await file.write(indexSome);
+  while (await file.read(isBehind)) await file.write(indexSome);
 }
 
-export function isBehind(db: Database): boolean {
+function isBehind(db: Database): boolean {
   return db.get("SELECT 1 FROM task WHERE unindexed IS NOT NULL LIMIT 1") !== undefined;
 }
 
 function indexSome({ db }: WriteJob): void {
-  const rows = db.all<TaskRowRead>(
+  const rows = db.all<PackedEndedRow>(
     `SELECT ${taskColumns} FROM task t WHERE t.unindexed IS NOT NULL ORDER BY t.seq LIMIT ${batch}`,
   );
-  for (const row of rows) {
+  for (const row of rows.map(unpackEnded)) {
     const task = toTask(row);
     db.run(
       `INSERT INTO doc(seq, title, text) VALUES(?, ?, ?)

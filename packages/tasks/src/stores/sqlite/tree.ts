@@ -1,6 +1,6 @@
 import type { Database } from "@toolhaft/sqlite";
 import type { TreeNode, TreePage } from "../../store.ts";
-import { type TaskRowRead, taskColumns, toTask } from "./rows.ts";
+import { readTask, toTask } from "./rows.ts";
 
 interface Link {
   seq: number;
@@ -70,6 +70,6 @@ function besideTheirSource(level: readonly Link[]): Link[] {
 }
 
 function nodeOf(db: Database, link: Link): TreeNode[] {
-  const row = db.get<TaskRowRead>(`SELECT ${taskColumns} FROM task t WHERE t.seq = ?`, [link.seq]);
+  const row = readTask(db, link.id);
   return row === undefined ? [] : [{ task: toTask(row), level: link.level, attempts: row.attempt }];
 }
