@@ -2,6 +2,7 @@ export type { AgentDirectory, AgentSpec } from "./agents.ts";
 export type { ApprovalAsk, ApprovalPolicy, Verdict } from "./approval.ts";
 export { createDispatch, type DecideOptions, type Dispatch, type DispatchApi } from "./dispatch.ts";
 export type { RecoveryReport } from "./engine/recovery.ts";
+export { installedAgents } from "./installed.ts";
 export type { MetricsOptions } from "./metrics.ts";
 export type { Notice, Notifier } from "./notices/notice.ts";
 export { type NoticeSource, withNotices } from "./notices/with-notices.ts";

@@ -198,7 +198,7 @@ describe("crash: killed at the wrong moment", () => {
 
 describe("many kills", () => {
   it("no task is lost or stuck, and no notice lost or repeated, whenever dispatchers are killed", async () => {
-    const kills = runs(1_000);
+    const kills = runs(200);
     const desk = await openDesk({
       agents: quick,
       limits: { leaseMs: 400 },

@@ -17,6 +17,15 @@ export interface FamilyEntry {
 
 /** Every family this command knows; a new one is one line here and one dependency. */
 export const registry: readonly FamilyEntry[] = [
+  {
+    name: "dispatch",
+    byDefault: false,
+    load: async () => {
+      const { createDispatch, installedAgents } = await import("@toolhaft/dispatch");
+      // Clients give a call about a minute, and what they started ends with them.
+      return createDispatch({ agents: installedAgents(), maxWaitMs: 50_000, onClose: "cancel" });
+    },
+  },
   { name: "hashline", byDefault: true, load: async () => (await import("@toolhaft/hashline")).createHashline() },
   { name: "lsp-tools", byDefault: true, load: async () => (await import("@toolhaft/lsp-tools")).createLspTools() },
   { name: "memory", byDefault: true, load: async () => (await import("@toolhaft/memory")).createMemory() },
