@@ -128,6 +128,7 @@ const tools: Record<string, ToolFixtures> = {
     ],
     invalid: [{ title: "no phase", input: { task_id: unknown } }],
     finer: ["phase", "completed_items[]", "remaining_items[]"],
+    unsupported: ["anthropic-strict", "openai-strict"],
   },
   dispatch_inbox: {
     valid: [{ title: "empty", input: {} }],
