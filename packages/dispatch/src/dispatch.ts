@@ -1,6 +1,6 @@
 import type { AnyTool, Family, ToolContext } from "@toolhaft/core";
 import { createId, ToolError } from "@toolhaft/core";
-import { type Applied, type Caller, isEnded, type LaneSnapshot, type Task, type TaskBackend } from "@toolhaft/tasks";
+import type { Applied, Caller, LaneSnapshot, Task, TaskBackend } from "@toolhaft/tasks";
 import { severalOpen } from "./approval.ts";
 import type { Desk } from "./desk.ts";
 import { Engine } from "./engine/engine.ts";
@@ -169,29 +169,29 @@ async function allLanes(engines: ReadonlyMap<TaskBackend, Engine>): Promise<read
   return (await Promise.all([...engines.values()].map(({ store }) => store.lanes()))).flat();
 }
 
+const ending: ReadonlySet<string> = new Set([
+  "completed",
+  "failed",
+  "timed_out",
+  "cancelled",
+  "budget_exceeded",
+  "lease_lost",
+]);
+
 /** Waits until every dispatch task that waits or runs has ended. */
 async function drain(engines: readonly Engine[], timeoutMs: number): Promise<{ unfinished: readonly Task[] }> {
-  const open = async (engine: Engine): Promise<readonly Task[]> => {
-    const { items } = await engine.store.find({
-      kind: "dispatch",
-      statuses: ["pending", "running", "awaiting_approval"],
-      limit: 100,
-    });
-    return items.filter(({ state }) => !isEnded(state));
-  };
+  const open = (engine: Engine, limit: number) =>
+    engine.store.find({ kind: "dispatch", statuses: ["pending", "running", "awaiting_approval"], limit });
   const deadline = performance.now() + timeoutMs;
   const left = await Promise.all(
     engines.map(async (engine) => {
-      let tasks: readonly Task[] = [];
       await engine.changes.until(
-        async () => {
-          tasks = await open(engine);
-          return tasks.length === 0 ? true : undefined;
-        },
+        async () => ((await open(engine, 1)).items.length === 0 ? true : undefined),
         Math.max(0, deadline - performance.now()),
         new AbortController().signal,
+        ({ kind }) => ending.has(kind),
       );
-      return tasks;
+      return (await open(engine, 100)).items;
     }),
   );
   return { unfinished: left.flat() };

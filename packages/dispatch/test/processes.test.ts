@@ -198,7 +198,7 @@ describe("crash: killed at the wrong moment", () => {
 
 describe("many kills", () => {
   it("no task is lost or stuck, and no notice lost or repeated, whenever dispatchers are killed", async () => {
-    const kills = runs(200);
+    const kills = runs(120);
     const desk = await openDesk({
       agents: quick,
       limits: { leaseMs: 400 },
@@ -238,7 +238,7 @@ describe("many kills", () => {
         await post(3);
         const victim = host(desk.workspace.directory, options);
         await victim.said((line) => line === "ready");
-        await new Promise((resolve) => setTimeout(resolve, Math.random() * 250));
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 500));
         await victim.kill();
       }
     };
@@ -269,7 +269,7 @@ describe("many kills", () => {
       left.push(...notices.map(({ id }) => id));
       await desk.call("dispatch_inbox", { ack: notices.map(({ id }) => id), limit: 1 });
     }
-    const delivered = readFileSync(log, "utf8").trim().split("\n");
+    const delivered = existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : [];
     const ends = new Set(
       [...left, ...delivered].filter((id) => id.endsWith(":completed")).map((id) => id.split(":")[0]),
     );
