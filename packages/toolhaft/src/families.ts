@@ -30,6 +30,7 @@ export const registry: readonly FamilyEntry[] = [
   { name: "lsp-tools", byDefault: true, load: async () => (await import("@toolhaft/lsp-tools")).createLspTools() },
   { name: "memory", byDefault: true, load: async () => (await import("@toolhaft/memory")).createMemory() },
   { name: "session", byDefault: true, load: async () => (await import("@toolhaft/session")).createSessions() },
+  { name: "tasks", byDefault: true, load: async () => (await import("@toolhaft/tasks")).createTasks() },
   { name: "web", byDefault: true, load: async () => (await import("@toolhaft/web")).createWeb() },
 ];
 
