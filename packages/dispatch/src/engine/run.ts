@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { createContext, isToolError, type ToolContext } from "@toolhaft/core";
-import type { ApprovalDecision, Claim, ClaimRef, Edge, Task, TimeLimits, Usage } from "@toolhaft/tasks";
+import type { Approval, ApprovalDecision, Claim, ClaimRef, Edge, Task, TimeLimits } from "@toolhaft/tasks";
 import type { AgentSpec } from "../agents.ts";
 import { judge } from "../approval.ts";
 import { mergeLimits } from "../limits.ts";
@@ -187,7 +187,7 @@ export class Run implements RunClock {
 
   async #request(): Promise<RunRequest> {
     const { claim, task, agent } = this;
-    const { settings, store, directory } = this.#env;
+    const { settings, directory } = this.#env;
     const session = this.#session;
     const now = settings.clock.now();
     return {
@@ -204,12 +204,12 @@ export class Run implements RunClock {
       decision: claim.resume?.decision ?? null,
       allowance: claim.reserved ?? claim.terms.budget,
       deadline: now + this.limits.wallMs - this.#spentBefore,
-      context: this.#context(store),
+      context: this.#context(),
     };
   }
 
   /** The context of tools that the subagent calls in this process. Its token changes when a claim is renewed by approval. */
-  #context(_store: unknown): ToolContext {
+  #context(): ToolContext {
     const run = this;
     const { task, agent } = this;
     const credentials = {
@@ -385,7 +385,7 @@ export class Run implements RunClock {
   }
 }
 
-function decisionOf(approval: import("@toolhaft/tasks").Approval): ApprovalDecision {
+function decisionOf(approval: Approval): ApprovalDecision {
   const { id, key, state, decidedBy, comment, onExpire } = approval;
   const decision = state === "open" ? "expired" : state;
   return {
@@ -412,5 +412,3 @@ function checked(outcome: RunOutcome): RunOutcome {
 function isHandle(value: unknown): value is RunHandle {
   return typeof value === "object" && value !== null;
 }
-
-export type { Usage };

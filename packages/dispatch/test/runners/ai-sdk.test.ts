@@ -98,11 +98,11 @@ describe("the AI SDK loop", () => {
     const runner = aiSdkRunner({ model: adder(), tools: adding(true) });
     const controller = new AbortController();
     const { sink, heard, until } = recordingSink();
-    const hanging = {
-      ...sink,
-      ask: () =>
-        new Promise<never>((_, reject) => controller.signal.addEventListener("abort", () => reject(new Error("gone")))),
-    };
+    const gone = new Promise<never>((_, reject) => {
+      controller.signal.addEventListener("abort", () => reject(new Error("gone")));
+    });
+    gone.catch(() => undefined);
+    const hanging = { ...sink, ask: () => gone };
     const running = runner.run(requestFor(workspace.directory, "add them"), hanging, controller.signal);
     await until(() => heard.transcript !== null);
     controller.abort();
