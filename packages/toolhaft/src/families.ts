@@ -25,6 +25,21 @@ export interface FamilyEntry {
 /** Every family this command knows; a new one is one line here and one dependency. */
 export const registry: readonly FamilyEntry[] = [
   {
+    name: "dispatch",
+    byDefault: false,
+    load: async (given) => {
+      const { createDispatch, installedAgents } = await import("@toolhaft/dispatch");
+      // Clients give a call about a minute, and what they started ends with them.
+      return createDispatch({
+        agents: installedAgents(),
+        maxWaitMs: 50_000,
+        onClose: "cancel",
+        ...given.options?.dispatch,
+        ...storeFile(given, "path", "tasks.db"),
+      });
+    },
+  },
+  {
     name: "hashline",
     byDefault: true,
     load: async (given) => (await import("@toolhaft/hashline")).createHashline(given.options?.hashline),
