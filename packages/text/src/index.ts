@@ -5,4 +5,5 @@ export { type Excerpt, excerpt } from "./excerpt.ts";
 export { foldText } from "./fold.ts";
 export { ftsMatch, SPACE_TOKENIZER } from "./fts.ts";
 export { type AnalysedQuery, analyseQuery } from "./query.ts";
+export { type Run, splitRuns } from "./runs.ts";
 export { stopWords } from "./stop-words.ts";
