@@ -2,7 +2,7 @@ export { ANALYSER, analyse } from "./analyse.ts";
 export { type Bm25Options, type Collection, idf, saturated } from "./bm25f.ts";
 export { denseTerms } from "./dense.ts";
 export { type Excerpt, excerpt } from "./excerpt.ts";
-export { foldText } from "./fold.ts";
+export { foldText, foldWord } from "./fold.ts";
 export { ftsMatch, SPACE_TOKENIZER } from "./fts.ts";
 export { type AnalysedQuery, analyseQuery } from "./query.ts";
 export { type Run, splitRuns } from "./runs.ts";
