@@ -51,6 +51,8 @@ export interface DirectoryCatalog extends AssetCatalog {
   refresh(options?: { signal?: AbortSignal | undefined; gate?: ReadGate }): Promise<void>;
   /** What is known now, without a look at the disk. */
   placed(): readonly Placed[];
+  /** Searches what the last look at the disk found. */
+  searchNow(query: AssetQuery, signal?: AbortSignal, gate?: ReadGate): Promise<SearchPage>;
   versionNow(): string;
   reload(target: ReloadTarget, signal?: AbortSignal, gate?: ReadGate): Promise<ReloadReport>;
   notesNow(): readonly string[];
@@ -125,11 +127,16 @@ class FolderCatalog implements DirectoryCatalog {
   }
 
   async search(query: AssetQuery, signal?: AbortSignal): Promise<SearchPage> {
+    await this.refresh({ signal });
+    return this.searchNow(query, signal);
+  }
+
+  async searchNow(query: AssetQuery, signal?: AbortSignal, gate?: ReadGate): Promise<SearchPage> {
     // Another process may have replaced rows between the look at the disk and the look into the index.
     for (let attempt = 0; ; attempt++) {
-      const snapshot = await this.#fresh(signal);
-      const index = this.#index;
-      if (!index) return { hits: [], total: 0, near: [], notes: snapshot.notes };
+      if (attempt > 0 || !this.#snapshot) await this.refresh({ signal, ...(gate && { gate }) });
+      const [snapshot, index] = [this.#snapshot, this.#index];
+      if (!snapshot || !index) return { hits: [], total: 0, near: [], notes: snapshot?.notes ?? [] };
       if (index.dataVersion() !== this.#dataVersion && attempt < 5) continue;
       return this.#searchIn(snapshot, index, query);
     }
