@@ -17,6 +17,7 @@ export interface FamilyEntry {
 
 /** Every family this command knows; a new one is one line here and one dependency. */
 export const registry: readonly FamilyEntry[] = [
+  { name: "assets", byDefault: true, load: async () => (await import("@toolhaft/assets")).createAssets() },
   { name: "hashline", byDefault: true, load: async () => (await import("@toolhaft/hashline")).createHashline() },
   { name: "lsp-tools", byDefault: true, load: async () => (await import("@toolhaft/lsp-tools")).createLspTools() },
   { name: "memory", byDefault: true, load: async () => (await import("@toolhaft/memory")).createMemory() },
