@@ -1,10 +1,12 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: the shapes of many answers are read here
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { parseSkill } from "@toolhaft/asset-format";
 import { changedPaths, snapshotOf } from "@toolhaft/testing";
 import { validate } from "skills-ref";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
+import { directoryCatalog } from "../src/index.ts";
 import { makeCorpus, writeCorpus } from "./corpus.ts";
 import { found, setting, temporaryFolder } from "./setting.ts";
 
@@ -104,4 +106,17 @@ it("an unreadable file and an unreadable root are notes, and nothing else is los
   expect(found(page)).toEqual(["good"]);
   expect(page.notes.join()).toContain(".claude");
   chmodSync(path(".claude"), 0o755);
+});
+
+it("the repository's own skills are clean", async () => {
+  const repository = fileURLToPath(new URL("../../../", import.meta.url));
+  const catalog = directoryCatalog(undefined, {
+    directory: repository,
+    indexPath: join(temporaryFolder(), "assets.db"),
+  });
+  onTestFinished(() => catalog.close());
+  const { data } = setting({ catalog }, repository);
+  const checked = await data("validate", { limit: 500 });
+  expect(checked.checked.skill).toBeGreaterThanOrEqual(6);
+  expect(checked.issues).toEqual([]);
 });
