@@ -195,11 +195,12 @@ class FolderCatalog implements DirectoryCatalog {
       .subarray(0, 256 * 1024)
       .toString("utf8")
       .replace(/^\ufeff?---\r?\n[\s\S]*?\n---[ \t]*(?:\r?\n|$)/, "");
-    const { text: part, start, truncated } = excerpt(text, words, 160);
+    const near = stretchAround(text, words);
+    const { text: part, start } = excerpt(near.text, words, 160);
     const shown = part.replace(/\s+/g, " ").trim();
     if (shown === "") return undefined;
-    const ends = start + [...part].length < [...text].length;
-    return `${start > 0 ? "…" : ""}${shown}${truncated && ends ? "…" : ""}`;
+    const ends = near.end < text.length || start + [...part].length < [...near.text].length;
+    return `${near.start > 0 || start > 0 ? "…" : ""}${shown}${ends ? "…" : ""}`;
   }
 
   async reload(target: ReloadTarget, signal?: AbortSignal, gate?: ReadGate): Promise<ReloadReport> {
@@ -483,6 +484,22 @@ class FolderCatalog implements DirectoryCatalog {
     }
     return textFileOf(path, read.bytes, Number(read.stat.mode) & 0o7777);
   }
+}
+
+/** Characters around the first word that are looked at closely. */
+const stretch = 240;
+
+/** The part of a long text around the first of some words: analysing all of it for one line would be dear. */
+function stretchAround(text: string, words: readonly string[]): { text: string; start: number; end: number } {
+  const lower = text.toLowerCase();
+  const places = words.map((word) => lower.indexOf(word)).filter((at) => at >= 0);
+  if (text.length <= 2 * stretch || lower.length !== text.length || places.length === 0)
+    return { text, start: 0, end: text.length };
+  const whole = (at: number): number => (/[\udc00-\udfff]/.test(text[at] ?? "") ? at - 1 : at);
+  const first = Math.min(...places);
+  const start = whole(Math.max(0, first - stretch));
+  const end = whole(Math.min(text.length, first + stretch));
+  return { text: text.slice(start, end), start, end };
 }
 
 function fits(asset: Asset, type: Asset["type"] | undefined, role: string | undefined): boolean {
