@@ -102,8 +102,9 @@ async function toolsOf(args: readonly string[]): Promise<Listed[]> {
 
 /** Every family that the command knows, by its own help. */
 async function familyNames(): Promise<string[]> {
-  const { execFileSync } = await import("node:child_process");
-  const help = execFileSync(process.execPath, [command, "mcp", "--help"], {
+  const { spawnSync } = await import("node:child_process");
+  // On standard error: the output of `mcp` is the protocol's alone.
+  const { stderr: help } = spawnSync(process.execPath, [command, "mcp", "--help"], {
     encoding: "utf8",
     env: { ...process.env, COLUMNS: "1000" },
   });
