@@ -25,6 +25,15 @@ export interface FamilyEntry {
 /** Every family this command knows; a new one is one line here and one dependency. */
 export const registry: readonly FamilyEntry[] = [
   {
+    name: "assets",
+    byDefault: true,
+    load: async (given) =>
+      (await import("@toolhaft/assets")).createAssets({
+        ...given.options?.assets,
+        ...storeFolder(given, "stateDir"),
+      }),
+  },
+  {
     name: "dispatch",
     byDefault: false,
     load: async (given) => {
@@ -90,14 +99,27 @@ export const registry: readonly FamilyEntry[] = [
 ];
 
 /** A family's file in the folder of `--store`; nothing without that flag. */
-export function storeFile<K extends string>({ store }: FamilyOptions, key: K, file: string): { [name in K]?: string } {
+export function storeFile<K extends string>(given: FamilyOptions, key: K, file: string): { [name in K]?: string } {
+  return storePlace(given, key, (folder) => join(folder, file));
+}
+
+/** The folder of `--store` itself. */
+export function storeFolder<K extends string>(given: FamilyOptions, key: K): { [name in K]?: string } {
+  return storePlace(given, key, (folder) => folder);
+}
+
+function storePlace<K extends string>(
+  { store }: FamilyOptions,
+  key: K,
+  place: (folder: string) => string,
+): { [name in K]?: string } {
   if (store === undefined) return {};
   if (/^postgres(ql)?:\/\//.test(store))
     throw new CommandFault(
       exitCodes.unavailable,
       `--store ${new URL(store).protocol}//…: this family keeps its state in files here; give a folder`,
     );
-  return { [key]: join(store, file) } as { [name in K]?: string };
+  return { [key]: place(store) } as { [name in K]?: string };
 }
 
 export const sessionHosts = ["claude-code", "codex", "opencode"] as const;
