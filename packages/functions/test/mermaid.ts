@@ -1,9 +1,9 @@
-import { JSDOM } from "jsdom";
+import { JSDOM, VirtualConsole } from "jsdom";
 
 /** What Mermaid's own parser makes of a diagram: labels of its nodes, decoded, or an error that it throws. */
 export async function parseMermaid(text: string): Promise<{ type: string; labels: string[] }> {
   // Mermaid cleans labels with the DOM of a page.
-  const { window } = new JSDOM("", {});
+  const { window } = new JSDOM("", { url: "http://localhost/", virtualConsole: new VirtualConsole() });
   Object.assign(globalThis, { window, document: window.document });
   const { default: mermaid } = await import("mermaid");
   mermaid.initialize({ startOnLoad: false });
