@@ -1,3 +1,4 @@
+import { maskSecrets } from "../secrets.ts";
 import { acceptedTypes, acceptsType, chooseBranch, discriminator, jsonTypeOf } from "./choose-branch.ts";
 import type { Issue, Path } from "./issue.ts";
 import { maxIssues } from "./issue.ts";
@@ -147,7 +148,7 @@ function withArticle(type: string): string {
 }
 
 function enumMiss(value: unknown): string {
-  if (typeof value === "string") return value.length <= 40 ? JSON.stringify(value) : "the value";
+  if (typeof value === "string") return value.length <= 40 ? JSON.stringify(maskSecrets(value)) : "the value";
   return typeof value === "number" || typeof value === "boolean" || value === null ? String(value) : "the value";
 }
 
