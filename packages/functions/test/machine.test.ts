@@ -1,4 +1,3 @@
-import { parseFunction } from "@toolhaft/asset-format";
 import { runs } from "@toolhaft/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -16,15 +15,7 @@ import {
   signalTypes,
   staticSpecs,
 } from "../src/index.ts";
-
-/** A function out of frontmatter lines. */
-export function specOf(id: string, lines: string): FunctionSpec {
-  const name = id.slice(id.lastIndexOf("/") + 1);
-  const { value, problems } = parseFunction(`---\ndescription: d\n${lines}\n---\nDo ${name}.`, `${name}.md`);
-  if (!value) throw new Error(JSON.stringify(problems));
-  const role = id.includes("/") ? id.slice(0, id.lastIndexOf("/")) : null;
-  return { ...value, id, role, problems: [] };
-}
+import { specOf } from "./spec-of.ts";
 
 const conditions = [
   "user_approval",

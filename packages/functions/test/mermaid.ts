@@ -24,8 +24,5 @@ function labelsOf(db: unknown): string[] {
 
 /** Entity codes are written as #34; and kept by the parser between marks of its own until the text is drawn. */
 function decode(label: string): string {
-  return label
-    .replace(/ﬂ°°(\d+)¶ß/g, (_, code) => String.fromCodePoint(Number(code)))
-    .replace(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code)))
-    .replace(/#(\d+);/g, (_, code) => String.fromCodePoint(Number(code)));
+  return label.replace(/ﬂ°°(\d+)¶ß|&?#(\d+);/g, (_, kept, written) => String.fromCodePoint(Number(kept ?? written)));
 }

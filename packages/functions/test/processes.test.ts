@@ -55,7 +55,9 @@ describe("processes that share a file", () => {
     const directory = await workspaceOf();
     const each = runs(200);
     const children = await Promise.all(
-      Array.from({ length: writers }, (_, n) => start(directory, n % 2 === 0 ? "even" : "odd", "signal", each, `p${n}`)),
+      Array.from({ length: writers }, (_, n) =>
+        start(directory, n % 2 === 0 ? "even" : "odd", "signal", each, `p${n}`),
+      ),
     );
     go(children);
     for (const child of children) expect([await child.ended, child.stderr()]).toEqual([0, ""]);

@@ -41,7 +41,7 @@ export function renderState(data: FunctionStateData, input: Readonly<Record<stri
 function headOf({ id, turn, openPause, latestTerminating }: FunctionStateData["session"]): string {
   const parts = [`Session ${oneLine(id, 300)}`, `turn ${turn}`];
   if (openPause) {
-    const until = openPause.expiresAt === undefined ? "" : ` until ${new Date(openPause.expiresAt).toISOString()}`;
+    const until = openPause.expiresAt === undefined ? "" : ` until ${showTime(openPause.expiresAt)}`;
     parts.push(`paused by ${openPause.type} #${openPause.seq}${until}`);
   }
   if (latestTerminating !== null) parts.push(`last terminating signal #${latestTerminating}`);
@@ -91,7 +91,7 @@ function linesOf(one: FunctionView): string[] {
       const start = `${id} when ${transition.expr} → ${what || "nothing"}`;
       return transition.firedAt === null
         ? `Not fired: ${start}: ${transition.value} (${transition.why.join("; ")})`
-        : `Fired: ${start} at ${new Date(transition.firedAt).toISOString()}`;
+        : `Fired: ${start} at ${showTime(transition.firedAt)}`;
     }),
   ];
   return lines.map((line) => oneLine(line, 400));
@@ -106,4 +106,10 @@ function bounded(lines: readonly string[]): string[] {
   return shown.length === lines.length
     ? shown
     : [...shown, `… ${lines.length - shown.length} more lines; a smaller limit or role_id shows them.`];
+}
+
+/** A time in UTC; the number itself where it is none. */
+function showTime(at: number): string {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? String(at) : date.toISOString();
 }
