@@ -1,7 +1,11 @@
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { toAiSdk } from "@toolhaft/adapters/ai-sdk";
+import { createHashline } from "@toolhaft/hashline";
+import { createSessions } from "@toolhaft/session";
 import { tempWorkspace } from "@toolhaft/testing";
 import { MockLanguageModelV3 } from "ai/test";
 import { describe, expect, it } from "vitest";
@@ -9,6 +13,7 @@ import { ask } from "../ai-sdk/main.ts";
 import { price } from "../custom-tool/main.ts";
 import { readOverMcp } from "../mcp-client/main.ts";
 import { createFile } from "../policy-and-approval/main.ts";
+import { recorded } from "../session/main.ts";
 
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
@@ -38,6 +43,8 @@ function scripted(toolName: string, input: unknown): MockLanguageModelV3 {
     },
   });
 }
+
+const example = (name: string) => fileURLToPath(new URL(`../${name}/main.ts`, import.meta.url));
 
 describe("examples", () => {
   it("ai-sdk: a model reads a file", async () => {
@@ -78,6 +85,32 @@ describe("examples", () => {
     expect(asked).toEqual([workspace.path("b.txt")]);
     expect(existsSync(workspace.path("b.txt"))).toBe(false);
     await workspace.remove();
+  });
+
+  it("session: a loop is recorded and found again", async () => {
+    const workspace = await tempWorkspace({ "a.txt": "forty-two\n" });
+    const tools = toAiSdk(createHashline(), { context: { directory: workspace.directory } });
+    const model = scripted("hashline_read", { filePath: "a.txt" });
+    const { id } = await recorded(model, "What is in a.txt?", tools, workspace.directory);
+    const sessions = createSessions();
+    const read = await sessions.tools
+      .find(({ name }) => name === "session_read")
+      ?.call({ session_id: id }, { directory: workspace.directory });
+    expect(read).toMatchObject({
+      ok: true,
+      data: {
+        messages: [{ kind: "prompt" }, { parts: [{ tool: { name: "hashline_read", status: "completed" } }] }, {}],
+      },
+    });
+    await sessions.close();
+    await workspace.remove();
+  });
+
+  it("session: searches, diffs and forks", () => {
+    const printed = execFileSync(process.execPath, ["--import", "tsx", example("session")], { encoding: "utf8" });
+    expect(printed).toContain("2 matches in 1 session");
+    expect(printed).toContain("+export const countWords = (text: string) => text.split(/\\s+/).length;");
+    expect(printed).toContain("1 of 2 messages, up to #0");
   });
 
   it("mcp-client: lists and calls over a real server process", async () => {

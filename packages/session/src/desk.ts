@@ -1,6 +1,6 @@
 import { type ToolContext, ToolError } from "@toolhaft/core";
 import type { PriceTable } from "./cost.ts";
-import type { SessionStore } from "./store.ts";
+import type { IndexProgress, SessionStore } from "./store.ts";
 
 /** What the tools work with. */
 export interface Desk {
@@ -13,11 +13,39 @@ export interface Desk {
   scanMs: number;
 }
 
+/** Unreadable files of a store that are named one by one. */
+const mostNamed = 5;
+
 /** The failure of one store, told beside what the others answered. */
 export interface Skipped {
   source: string;
   code: string;
   message: string;
+}
+
+/** What is left to index in all stores that answered. */
+export function indexOf(answers: readonly { answer: { index: IndexProgress } }[]): {
+  upToDate: boolean;
+  pendingFiles: number;
+  pendingBytes: number;
+} {
+  const sum = (of: "pendingFiles" | "pendingBytes") =>
+    answers.reduce((total, { answer }) => total + answer.index[of], 0);
+  return {
+    upToDate: answers.every(({ answer }) => answer.index.upToDate),
+    pendingFiles: sum("pendingFiles"),
+    pendingBytes: sum("pendingBytes"),
+  };
+}
+
+/** Files and folders that a store passed over because they could not be read; of many the first ones. */
+export function unreadIn(answers: readonly { store: SessionStore; answer: { index: IndexProgress } }[]): Skipped[] {
+  return answers.flatMap(({ store: { source }, answer: { index } }) => {
+    const named = index.unreadable.slice(0, mostNamed).map(({ path, cause }) => `${path}: ${cause}`);
+    const more = index.unreadable.length - named.length;
+    if (more > 0) named.push(`and ${more} more`);
+    return named.map((message) => ({ source, code: "unavailable", message }));
+  });
 }
 
 /** Asks every store; one that fails is named. All failing is the first one's failure. */

@@ -22,6 +22,7 @@ export type {
   Branch,
   Changes,
   ForkResult,
+  IndexProgress,
   ListQuery,
   MessageRange,
   ModelUsage,

@@ -1,9 +1,11 @@
-import { open } from "node:fs/promises";
+import { closeSync, openSync, readSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 import { StringCutter } from "./string-cutter.ts";
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
-const chunkBytes = 1024 * 1024;
+const firstChunkBytes = 64 * 1024;
+export const chunkBytes = 1024 * 1024;
 
 /** A file by its path, or anything that gives its bytes from an offset on (a packed file, a test). */
 export type LineSource = string | { chunks(from: number, signal: AbortSignal): AsyncIterable<Uint8Array> };
@@ -27,7 +29,7 @@ export interface Line {
 }
 
 /**
- * Reads lines as bytes in chunks of 1 MiB, split on 0x0A; a trailing 0x0D goes. Memory stays within two chunks
+ * Reads lines as bytes in chunks of up to 1 MiB, split on 0x0A; a trailing 0x0D goes. Memory stays within two chunks
  * and `maxLineBytes`, whatever the file holds.
  *
  * @param from byte offset of a line's start
@@ -64,25 +66,29 @@ export async function* readLines(
   if (pending.raw > 0) yield take(false);
 }
 
-async function* chunksOf(source: LineSource, from: number, signal: AbortSignal): AsyncIterable<Uint8Array> {
+/** Bytes from an offset on, in chunks of up to 1 MiB; each is a buffer of its own. */
+export async function* chunksOf(source: LineSource, from: number, signal: AbortSignal): AsyncIterable<Uint8Array> {
   if (typeof source !== "string") {
     yield* source.chunks(from, signal);
     return;
   }
-  const handle = await open(source, "r");
+  // Synchronous, with a turn of the event loop between chunks: most transcripts are one small chunk, and the thread pool's
+  // round trips would cost more than their bytes.
+  const file = openSync(source, "r");
   try {
     let position = from;
     for (;;) {
       signal.throwIfAborted();
       // A new buffer for each chunk: a line may point into it while the next one is read.
-      const buffer = Buffer.allocUnsafeSlow(chunkBytes);
-      const { bytesRead } = await handle.read(buffer, 0, chunkBytes, position);
-      if (bytesRead === 0) return;
+      const buffer = Buffer.allocUnsafeSlow(position === from ? firstChunkBytes : chunkBytes);
+      const bytesRead = readSync(file, buffer, 0, buffer.length, position);
+      if (bytesRead > 0) yield buffer.subarray(0, bytesRead);
+      if (bytesRead < buffer.length) return;
       position += bytesRead;
-      yield buffer.subarray(0, bytesRead);
+      await setImmediate();
     }
   } finally {
-    await handle.close();
+    closeSync(file);
   }
 }
 

@@ -42,6 +42,8 @@ export const problemSchema = z.object({
   first: z.object({ file: z.string(), line: z.number(), offset: z.number() }),
 });
 
+export const indexSchema = z.object({ upToDate: z.boolean(), pendingFiles: z.number(), pendingBytes: z.number() });
+
 export const skippedSchema = z.array(z.object({ source: z.string(), code: z.string(), message: z.string() }));
 
 const toolCallSchema = z.object({

@@ -39,8 +39,18 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
 }
 
+export function megabytes(bytes: number): string {
+  return bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
 export function skippedLines(skipped: readonly Skipped[]): string[] {
-  return skipped.map(({ source, message }) => `Not asked: ${source}: ${oneLine(message, 300)}`);
+  return skipped.map(({ source, message }) => `Not read: ${source}: ${oneLine(message, 300)}`);
+}
+
+/** Says what a search or list could not see yet. */
+export function indexLines(index: { upToDate: boolean; pendingFiles: number; pendingBytes: number }): string[] {
+  if (index.upToDate) return [];
+  return [`${plural(index.pendingFiles, "file")} (${megabytes(index.pendingBytes)}) not indexed yet; call again.`];
 }
 
 /** A call of a tool as text, to be copied. */

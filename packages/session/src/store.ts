@@ -18,6 +18,8 @@ export interface ListQuery {
   to?: number;
   includeChildren: boolean;
   includeArchived: boolean;
+  /** Milliseconds that bringing an index up to date may take. */
+  indexMs: number;
 }
 
 export type SearchedPart = "text" | "tool_input" | "tool_output" | "thinking";
@@ -61,13 +63,22 @@ export interface SearchHit {
   after: string;
 }
 
+/** How far a store's index is behind its files. A store without an index is always up to date. */
+export interface IndexProgress {
+  upToDate: boolean;
+  pendingFiles: number;
+  pendingBytes: number;
+  /** Folders and files that could not be read, each with its cause. */
+  unreadable: readonly { path: string; cause: string }[];
+}
+
 export interface SearchPage {
   hits: readonly SearchHit[];
   total: number;
   totalIsFloor: boolean;
   nextCursor: string | null;
   searched: { sessions: number; messages: number };
-  index: { upToDate: boolean; pendingFiles: number; pendingBytes: number };
+  index: IndexProgress;
   /** How far a scan of bytes came; null when none was needed. */
   scan: { files: number; filesLeft: number; bytesLeft: number } | null;
 }
@@ -138,7 +149,7 @@ export interface MessageRange {
 
 /** Reads one source of sessions. Throws on failure; what is absent is undefined, never an empty list for "could not look". */
 export interface SessionReader {
-  list(query: ListQuery, signal: AbortSignal): Promise<Page<Summary> & { elsewhere: number }>;
+  list(query: ListQuery, signal: AbortSignal): Promise<Page<Summary> & { elsewhere: number; index: IndexProgress }>;
   get(id: string, signal: AbortSignal): Promise<Summary | undefined>;
   /** Ids that share a beginning with an unknown one. */
   near(id: string, limit: number, signal: AbortSignal): Promise<readonly string[]>;

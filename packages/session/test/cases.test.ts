@@ -525,6 +525,18 @@ describe("diff, fold, roles, table, counts", () => {
     expect(messages.map(({ kind }: { kind: string }) => kind)).toEqual(["injected", "prompt"]);
     expect(session.title).toBe("the real one");
   });
+  it("titles-2: what nothing names is called by its first prompt, cut at 80", async () => {
+    const make = claudeLines(desk.directory);
+    const long = `${"😀".repeat(90)} end`;
+    await writeClaude(desk.claude, [
+      make.prompt({ uuid: "u0" }, "<command-name>/init</command-name>"),
+      make.prompt({ uuid: "u1", parent: "u0" }, `${long}\nsecond line`),
+      make.prompt({ uuid: "u2", parent: "u1" }, "a later prompt"),
+    ]);
+    const { sessions } = await desk.data("session_list", { source: "claude-code" });
+    expect(sessions).toEqual([expect.objectContaining({ title: `${"😀".repeat(79)}…`, prompts: 2 })]);
+  });
+
   it("table-1: a title with a bar and a line break is one row", async () => {
     const writer = await recordSession({ directory: desk.directory, title: "a|b\nc" });
     await writer[Symbol.asyncDispose]();

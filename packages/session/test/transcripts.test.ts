@@ -55,7 +55,13 @@ describe.skipIf(made === undefined)("sample transcripts", async () => {
   const claude = await readerOf(claudeCodeFormat([join(made ?? "", "claude")]));
   const codex = await readerOf(codexFormat(join(made ?? "", "codex")));
   const opencode = await readerOf(opencodeFormat(join(made ?? "", "opencode"), undefined));
-  const all = { directories: "all" as const, limit: 100, includeChildren: false, includeArchived: true };
+  const all = {
+    directories: "all" as const,
+    limit: 100,
+    includeChildren: false,
+    includeArchived: true,
+    indexMs: 60_000,
+  };
 
   it("lists every Claude Code session", async () => {
     const { items } = await claude.list(all, signal);

@@ -80,6 +80,11 @@ function titleFacts(rank: TitleRank, value: unknown, leaf?: string): Fact[] {
   return [{ kind: "title", rank, text: title, ...(leaf !== undefined && { leaf }) }];
 }
 
+function firstPromptTitle(content: readonly Content[]): Fact[] {
+  const said = content.find((part) => part.kind === "text" && part.text.trim() !== "");
+  return said?.kind === "text" ? [{ kind: "title", rank: 1, text: said.text }] : [];
+}
+
 function directoryFacts(line: JsonRecord): Fact[] {
   const directory = nonEmpty(line.cwd) ?? nonEmpty(line.to) ?? nonEmpty(line.path);
   if (directory === undefined) return [{ kind: "problem", code: "damaged_part" }];
@@ -131,13 +136,15 @@ function messageFacts(line: JsonRecord, place: Place, sidechain: boolean, todos:
   const key = assistant ? answerKey(line, message, place) : (nonEmpty(line.uuid) ?? `@${place.offset}`);
   const at = isoTime(line.timestamp);
   const facts: Fact[] = sessionFacts(line);
+  const messageKind = kindOf(line, content);
   if (results.length > 0) facts.push({ kind: "results", results, at });
   if (!onlyResults) {
     facts.push({
       kind: "message",
       key,
       role: nonEmpty(message?.role) ?? String(line.type),
-      messageKind: kindOf(line, content),
+      // What starts a subagent was typed by the agent above it.
+      messageKind: sidechain && messageKind === "prompt" ? "injected" : messageKind,
       at,
       model: assistant ? realModel(message?.model) : null,
       provider: null,
@@ -145,6 +152,7 @@ function messageFacts(line: JsonRecord, place: Place, sidechain: boolean, todos:
       content,
     });
   }
+  if (messageKind === "prompt") facts.push(...firstPromptTitle(content));
   facts.push(...nodeFacts(line, onlyResults ? null : key));
   facts.push(...usageFacts(line, message, key, sidechain));
   facts.push(...changesOf(line, results));

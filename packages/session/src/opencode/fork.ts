@@ -32,7 +32,14 @@ export function opencodeForker(options: OpencodeStoreOptions, reader: SessionRea
       await ask({ permission: "session.fork", resources: [target], reason: `let opencode fork session ${id}` });
       const started =
         options.server === undefined
-          ? await startServer(options.command ?? "opencode", summary.directory ?? process.cwd(), signal)
+          ? await startServer(
+              {
+                command: options.command ?? "opencode",
+                data: options.data,
+                directory: summary.directory ?? process.cwd(),
+              },
+              signal,
+            )
           : undefined;
       const server = options.server ?? started;
       if (server === undefined) throw new ToolError("unsupported", "no server or command of opencode is set up");

@@ -3,6 +3,6 @@ export interface OpencodeStoreOptions {
   data?: string;
   /** A running `opencode serve`, for forks. */
   server?: { url: string; headers?: Record<string, string> };
-  /** The program, for forks: a server is started on loopback and stopped again. */
+  /** The program, for forks: a server over `data` is started on loopback and stopped again. @default "opencode" */
   command?: string;
 }

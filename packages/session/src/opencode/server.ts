@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { basename, dirname } from "node:path";
 import { ToolError } from "@toolhaft/core";
 import { childEnvironment, createProcessHost } from "@toolhaft/process";
 
@@ -11,8 +12,27 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Starts `opencode serve` on loopback, with a password of its own, until it says where it listens. */
-export async function startServer(command: string, directory: string, signal: AbortSignal): Promise<RunningServer> {
+export interface ServerStart {
+  command: string;
+  /** Its data folder, where it is not the one of the environment. */
+  data: string | undefined;
+  directory: string;
+}
+
+/**
+ * Starts `opencode serve` on loopback, with a password of its own, until it says where it listens.
+ *
+ * @throws ToolError `unsupported` for a data folder that the program cannot be told of
+ */
+export async function startServer(
+  { command, data, directory }: ServerStart,
+  signal: AbortSignal,
+): Promise<RunningServer> {
+  if (data !== undefined && basename(data) !== "opencode") {
+    throw new ToolError("unsupported", `opencode keeps its data in a folder named opencode, which ${data} is not`, {
+      hint: "start `opencode serve` over that data yourself and name it as the store's server",
+    });
+  }
   const host = createProcessHost();
   const password = randomBytes(24).toString("hex");
   try {
@@ -20,7 +40,13 @@ export async function startServer(command: string, directory: string, signal: Ab
       command,
       args: ["serve", "--hostname", "127.0.0.1", "--port", "0"],
       cwd: directory,
-      env: childEnvironment({ set: { OPENCODE_SERVER_PASSWORD: password } }),
+      env: childEnvironment({
+        inherit: ["OPENCODE_*"],
+        set: {
+          OPENCODE_SERVER_PASSWORD: password,
+          ...(data !== undefined && { XDG_DATA_HOME: dirname(data), OPENCODE_DB: undefined }),
+        },
+      }),
       stdout: "pipe",
       stderr: "pipe",
     });

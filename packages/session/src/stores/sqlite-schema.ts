@@ -23,6 +23,8 @@ CREATE TABLE parts(
 );
 CREATE TABLE blobs(sha256 TEXT PRIMARY KEY, bytes BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE file_changes(session INTEGER NOT NULL, n INTEGER NOT NULL, message INTEGER NOT NULL, path TEXT NOT NULL, before TEXT, after TEXT, PRIMARY KEY(session, n)) WITHOUT ROWID;
+CREATE TABLE indexed(part INTEGER NOT NULL);
+INSERT INTO indexed VALUES (0);
 CREATE VIRTUAL TABLE parts_fts USING fts5(text, tool, thinking, output, content='', contentless_delete=1, tokenize=${SPACE_TOKENIZER});
 `,
   },

@@ -2,12 +2,9 @@ import { createHash } from "node:crypto";
 import { deflateSync } from "node:zlib";
 import { type Clock, ToolError } from "@toolhaft/core";
 import type { Database } from "@toolhaft/sqlite";
-import { analyse } from "@toolhaft/text";
 import type { Todo } from "../model.ts";
 import type { NewMessage, NewPart, SessionWriter } from "../store.ts";
 
-/** Characters of a tool's input that are searched. */
-const indexedInput = 2_048;
 const titleLength = 80;
 
 /** Records one session. Appends are acknowledged when they are on disk; a failure comes out of `flush` as well. */
@@ -166,7 +163,7 @@ function insertPart(db: Database, message: number, n: number, part: NewPart): vo
   const tool = part.kind === "tool" ? part : undefined;
   const file = part.kind === "file" ? part : undefined;
   const text = part.kind === "text" || part.kind === "thinking" ? part.text : null;
-  const { lastInsertRowid } = db.run(
+  db.run(
     "INSERT INTO parts(message, n, kind, text, tool, call_id, input, output, status, file_name, mime, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [
       message,
@@ -183,19 +180,6 @@ function insertPart(db: Database, message: number, n: number, part: NewPart): vo
       file?.bytes ?? null,
     ],
   );
-  const words = (value: string | null | undefined) => (value ? analyse(value).join(" ") : "");
-  const columns = [
-    part.kind === "text" ? words(text) : "",
-    words(tool?.input.slice(0, indexedInput)),
-    part.kind === "thinking" ? words(text) : "",
-    words(tool?.output),
-  ];
-  if (columns.some((column) => column !== "")) {
-    db.run("INSERT INTO parts_fts(rowid, text, tool, thinking, output) VALUES (?, ?, ?, ?, ?)", [
-      lastInsertRowid,
-      ...columns,
-    ]);
-  }
 }
 
 function blob(db: Database, bytes: Uint8Array | null): string | null {

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { type Clock, createId, systemClock, ToolError } from "@toolhaft/core";
 import { type Database, openDatabase } from "@toolhaft/sqlite";
 import type { NewSession, SessionForker, SessionRecorder, SessionStore, SessionWriter } from "../store.ts";
-import { builtInSource, SqliteSessionReader } from "./sqlite-reader.ts";
+import { SqliteSessionReader } from "./sqlite-reader.ts";
+import { builtInSource } from "./sqlite-rows.ts";
 import { migrations } from "./sqlite-schema.ts";
 import { SqliteSessionWriter } from "./sqlite-writer.ts";
 

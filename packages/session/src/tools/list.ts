@@ -1,11 +1,22 @@
 import { type AnyTool, defineTool, ToolError } from "@toolhaft/core";
 import { z } from "zod";
 import { rangeOf, showDuration, showTime } from "../dates.ts";
-import { type Desk, fromAll } from "../desk.ts";
+import { type Desk, fromAll, indexOf, unreadIn } from "../desk.ts";
+import { listCursor } from "../list-cursor.ts";
 import type { Summary } from "../model.ts";
-import { cursor, fromDate, projectPath, readOnly, skippedSchema, source, summarySchema, toDate } from "../schemas.ts";
+import {
+  cursor,
+  fromDate,
+  indexSchema,
+  projectPath,
+  readOnly,
+  skippedSchema,
+  source,
+  summarySchema,
+  toDate,
+} from "../schemas.ts";
 import { directoriesFor } from "../scope.ts";
-import { callText, cell, plural, shownText, skippedLines } from "../show.ts";
+import { callText, cell, indexLines, plural, shownText, skippedLines } from "../show.ts";
 import type { SessionStore } from "../store.ts";
 import { mergeCursor, splitCursor } from "./cursors.ts";
 
@@ -31,6 +42,7 @@ export function listTool(desk: Desk): AnyTool {
       sessions: z.array(summarySchema),
       total: z.number(),
       nextCursor: z.string().nullable(),
+      index: indexSchema,
       skipped: skippedSchema,
       timeZone: z.string(),
       elsewhere: z.number(),
@@ -55,6 +67,7 @@ export function listTool(desk: Desk): AnyTool {
               limit: input.limit,
               includeChildren: input.include_children,
               includeArchived: input.include_archived,
+              indexMs: desk.indexMs,
               ...range,
               ...(at !== undefined && at !== "" && { cursor: at }),
             },
@@ -71,14 +84,19 @@ export function listTool(desk: Desk): AnyTool {
         const taken = page.filter((entry) => entry.store === store);
         const last = taken.at(-1)?.item;
         const left = answer.items.length > taken.length || answer.nextCursor !== null;
-        if (left) next.set(store.source, last === undefined ? (given?.get(store.source) ?? "") : cursorAfter(last));
+        if (left)
+          next.set(
+            store.source,
+            last === undefined ? (given?.get(store.source) ?? "") : listCursor(last.updatedAt, last.id),
+          );
       }
       const sessions = page.map(({ item }) => ({ ...item, title: shownText(item.title, desk.redact) }));
       return {
         sessions,
         total: answers.reduce((sum, { answer }) => sum + answer.total, 0),
         nextCursor: next.size > 0 ? mergeCursor(next, "list") : null,
-        skipped,
+        index: indexOf(answers),
+        skipped: [...skipped, ...unreadIn(answers)],
         timeZone: desk.timeZone,
         elsewhere: answers.reduce((sum, { answer }) => sum + answer.elsewhere, 0),
         sources: stores.map(({ source }) => source),
@@ -109,7 +127,7 @@ export function listTool(desk: Desk): AnyTool {
       if (data.nextCursor !== null) {
         lines.push(`Next: ${callText(toolName("session_list"), { ...input, cursor: data.nextCursor })}`);
       }
-      return [...lines, ...skippedLines(data.skipped)].join("\n");
+      return [...lines, ...indexLines(data.index), ...skippedLines(data.skipped)].join("\n");
     },
   });
 }
@@ -117,11 +135,6 @@ export function listTool(desk: Desk): AnyTool {
 function compareUpdated(a: Summary, b: Summary): number {
   if (a.updatedAt !== b.updatedAt) return a.updatedAt < b.updatedAt ? 1 : -1;
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
-}
-
-/** The keyset of a list: stores take it as their own cursor. */
-export function cursorAfter(session: Summary): string {
-  return Buffer.from(JSON.stringify([session.updatedAt, session.id])).toString("base64url");
 }
 
 export function chosenStores(stores: readonly SessionStore[], source: string | undefined): readonly SessionStore[] {

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { statSync } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 
 /** Bytes hashed at the start of a file and before the place the index has reached. */
 const sampleBytes = 4096;
@@ -41,27 +40,28 @@ export function statFile(path: string): FileStat | undefined {
  * Hosts only append. A file that grew and still holds what was read is read on; anything else is read again from its
  * start. An edit in the middle together with growth is not noticed.
  */
-export async function freshness(path: string, known: KnownFile, now: FileStat): Promise<Freshness> {
+export function freshness(path: string, known: KnownFile, now: FileStat): Freshness {
   const same = known.dev === now.dev && known.ino === now.ino;
   if (same && known.size === now.size && known.mtimeNs === now.mtimeNs) return "unchanged";
   if (known.packed || !same || now.size < known.size || now.size === known.size) return "replaced";
-  const hashes = await hashesAt(path, known.offset);
+  const hashes = hashesAt(path, known.offset);
   return hashes.head === known.headHash && hashes.tail === known.tailHash ? "grown" : "replaced";
 }
 
 /** Hashes of the first 4 KiB and of the 4 KiB before `offset`; shorter where the read part is shorter. */
-export async function hashesAt(path: string, offset: number): Promise<{ head: string; tail: string }> {
-  const handle = await open(path, "r");
+export function hashesAt(path: string, offset: number): { head: string; tail: string } {
+  const file = openSync(path, "r");
   try {
     const length = Math.min(sampleBytes, offset);
-    return { head: await hash(handle, 0, length), tail: await hash(handle, offset - length, length) };
+    const head = hash(file, 0, length);
+    return { head, tail: offset === length ? head : hash(file, offset - length, length) };
   } finally {
-    await handle.close();
+    closeSync(file);
   }
 }
 
-async function hash(handle: FileHandle, position: number, length: number): Promise<string> {
+function hash(file: number, position: number, length: number): string {
   const buffer = Buffer.alloc(length);
-  const { bytesRead } = await handle.read(buffer, 0, length, position);
+  const bytesRead = readSync(file, buffer, 0, length, position);
   return createHash("sha256").update(buffer.subarray(0, bytesRead)).digest("hex").slice(0, 32);
 }

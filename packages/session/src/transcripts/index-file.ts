@@ -4,6 +4,7 @@ import type { Fact, Place } from "../facts.ts";
 import { type JsonRecord, parseLine } from "../json-line.ts";
 import { type LineSource, readLines } from "../lines.ts";
 import type { ProblemCode } from "../model.ts";
+import { claimFile, holdsFile, leaseFrom, type ReadFrom } from "./claim.ts";
 import { FactWriter, type FileRow } from "./fact-writer.ts";
 import { type FileStat, hashesAt } from "./file-state.ts";
 import type { FileContext, FoundFile, TranscriptFormat } from "./format.ts";
@@ -29,6 +30,8 @@ export interface IndexRun {
   maxLineBytes: number;
   signal: AbortSignal;
   clock: Clock;
+  /** Who reads: see `newOwner`. */
+  owner: string;
   /** Time after which no further batch is begun, in ms of the clock; the first one always is, so that every call gets on. */
   deadline: number;
   progress: { batches: number };
@@ -46,14 +49,26 @@ interface Batch {
   tail: Place | undefined;
 }
 
+/** What the caller found out about the file. */
+export interface Reading {
+  stat: FileStat;
+  known: ReadFrom | undefined;
+  fromStart: boolean;
+}
+
 /**
  * Reads a file on from where the index stands, batch by batch, each one write of rows and place together: killed anywhere,
  * the next run goes on from the last batch.
  *
- * @returns whether the end was reached, or the file belongs to another project
+ * @returns whether the end was reached, or the file belongs to another project; false also when another process took it
  */
-export async function indexFile(run: IndexRun, found: FoundFile, file: IndexedFile, stat: FileStat): Promise<boolean> {
-  const { db, format, signal } = run;
+export async function indexFile(
+  run: IndexRun,
+  found: FoundFile,
+  file: IndexedFile,
+  reading: Reading,
+): Promise<boolean> {
+  const { format, signal } = run;
   const interpreter = await format.interpreter(
     found,
     run.context,
@@ -61,8 +76,13 @@ export async function indexFile(run: IndexRun, found: FoundFile, file: IndexedFi
   );
   const source: LineSource = found.packed ? format.unpacked(file.path) : file.path;
   let batch = emptyBatch(file.offset, file.line);
+  let claimed = false;
   let directory: string | null | undefined = file.offset === 0 ? undefined : null;
-  const commit = (scope: "head" | "full") => commitBatch(run, file, stat, batch, interpreter.state(), scope);
+  const commit = async (scope: "head" | "full", then: "end" | "pause" | "more"): Promise<boolean> => {
+    const written = await commitBatch(run, file, reading, batch, { state: interpreter.state(), scope, then, claimed });
+    claimed = true;
+    return written;
+  };
   for await (const line of readLines(source, file.offset, { maxLineBytes: run.maxLineBytes, signal })) {
     const place = { file: file.path, line: batch.line + 1, offset: line.offset, length: line.length };
     const { records, problems } = readRecords(line.bytes, format);
@@ -81,19 +101,14 @@ export async function indexFile(run: IndexRun, found: FoundFile, file: IndexedFi
       batch.facts.push({ facts, place, record, oversize: line.oversize });
       directory ??= directoryIn(facts);
     }
-    if (typeof directory === "string" && !run.wanted(directory)) {
-      await commit("head");
-      return true;
-    }
+    if (typeof directory === "string" && !run.wanted(directory)) return commit("head", "end");
     if (batch.bytes >= batchBytes || batch.facts.length >= batchRecords) {
-      await commit("full");
+      const over = run.clock.now() > run.deadline;
+      if (!(await commit("full", over ? "pause" : "more")) || over) return false;
       batch = emptyBatch(batch.end, batch.line);
-      if (run.clock.now() > run.deadline) return false;
     }
   }
-  await commit("full");
-  if (file.building === 1) await db.write(() => goLive(db, file.id), { signal });
-  return true;
+  return commit("full", "end");
 }
 
 function readRecords(
@@ -112,35 +127,34 @@ function directoryIn(facts: readonly Fact[]): string | undefined {
   return undefined;
 }
 
+/** @returns false when the file is another process's now: nothing was written */
 async function commitBatch(
   run: IndexRun,
   file: IndexedFile,
-  stat: FileStat,
+  { stat, known, fromStart }: Reading,
   batch: Batch,
-  state: unknown,
-  scope: "head" | "full",
-): Promise<void> {
-  const { db } = run;
+  step: { state: unknown; scope: "head" | "full"; then: "end" | "pause" | "more"; claimed: boolean },
+): Promise<boolean> {
+  const { db, owner } = run;
+  const { state, scope, then, claimed } = step;
   run.progress.batches += 1;
-  const hashes = file.packed ? { head: "", tail: "" } : await hashesAt(file.path, batch.end);
-  await db.write(
+  const hashes = file.packed ? { head: "", tail: "" } : hashesAt(file.path, batch.end);
+  const now = run.clock.now();
+  const written = await db.write(
     () => {
+      const mine = claimed ? holdsFile(db, file, owner) : claimFile(db, file, known, fromStart, { owner, now });
+      if (!mine) return false;
       const writer = new FactWriter(db, file, file.building === 0);
       for (const { code, place } of batch.problems) writer.problem(code, place);
       for (const { facts, place, record, oversize } of batch.facts) writer.record(facts, place, record, oversize);
       writer.settleTail(batch.tail);
-      for (const { row } of db.all<{ row: number }>("SELECT row FROM sessions WHERE file = ? AND dirty = 1", [
-        file.id,
-      ])) {
-        settleSession(db, row, {
-          path: file.path,
-          mtime: new Date(Number(BigInt(stat.mtimeNs) / 1_000_000n)).toISOString(),
-        });
-      }
+      const dirty = db.all<{ row: number }>("SELECT row FROM sessions WHERE file = ? AND dirty = 1", [file.id]);
+      const mtime = new Date(Number(BigInt(stat.mtimeNs) / 1_000_000n)).toISOString();
+      for (const { row } of dirty) settleSession(db, row, { path: file.path, mtime });
       file.session = writer.session;
       db.run(
         `UPDATE files SET session = ?, scope = ?, offset = ?, line = ?, head_hash = ?, tail_hash = ?, state = ?, bookkeeping = bookkeeping + ?,
-           dev = ?, ino = ?, size = ?, mtime_ns = ?, lease_until = ?, error = NULL WHERE id = ?`,
+           dev = ?, ino = ?, size = ?, mtime_ns = ?, complete = ?, lease_until = ?, lease_by = ?, error = NULL WHERE id = ?`,
         [
           file.session,
           scope,
@@ -154,14 +168,19 @@ async function commitBatch(
           stat.ino,
           stat.size,
           stat.mtimeNs,
-          run.clock.now() + 30_000,
+          then === "end" ? 1 : 0,
+          then === "more" ? leaseFrom(now) : 0,
+          then === "more" ? owner : null,
           file.id,
         ],
       );
+      if (then === "end" && file.building === 1) goLive(db, file.id);
+      return true;
     },
     { signal: run.signal },
   );
   file.offset = batch.end;
   file.line = batch.line;
   file.state = JSON.stringify(state);
+  return written;
 }

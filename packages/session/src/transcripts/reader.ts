@@ -13,6 +13,7 @@ import type {
 } from "../store.ts";
 import { todosOf } from "../todo-list.ts";
 import { changesOf } from "./changes.ts";
+import { newOwner } from "./claim.ts";
 import type { TranscriptFormat } from "./format.ts";
 import { readMessages, runningMs } from "./read-messages.ts";
 import { type IndexState, refreshIndex, refreshSession } from "./refresh.ts";
@@ -41,9 +42,9 @@ export class TranscriptReader implements SessionReader {
   }
 
   async list(query: ListQuery, signal: AbortSignal): ReturnType<SessionReader["list"]> {
-    const { db } = await this.#fresh(query.directories, signal);
+    const { db, index } = await this.#fresh(query.directories, signal, query.indexMs);
     const page = listRows(db, this.#options.format.source, query);
-    return { ...page, items: page.items.map(summaryOf) };
+    return { ...page, items: page.items.map(summaryOf), index };
   }
 
   async get(id: string, signal: AbortSignal): Promise<Summary | undefined> {
@@ -128,7 +129,7 @@ export class TranscriptReader implements SessionReader {
   async #find(id: string, signal: AbortSignal): Promise<SessionRow | undefined> {
     const { format } = this.#options;
     const db = await this.#options.database();
-    const run = this.#run(db, "all", signal, Number.POSITIVE_INFINITY);
+    const run = await this.#run(db, "all", signal, Number.POSITIVE_INFINITY);
     const alone = format.statsAlone ? await refreshSession(run, id) : undefined;
     if (alone === undefined) {
       await this.#fresh([], signal);
@@ -148,7 +149,7 @@ export class TranscriptReader implements SessionReader {
     return directory === null ? "all" : [directory];
   }
 
-  #run(db: Database, directories: readonly string[] | "all", signal: AbortSignal, indexMs: number) {
+  async #run(db: Database, directories: readonly string[] | "all", signal: AbortSignal, indexMs: number) {
     const { format, clock, maxLineBytes } = this.#options;
     return {
       db,
@@ -156,6 +157,7 @@ export class TranscriptReader implements SessionReader {
       clock,
       maxLineBytes,
       signal,
+      owner: await newOwner(clock),
       deadline: clock.now() + indexMs,
       progress: { batches: 0 },
       wanted: (directory: string | null) =>
@@ -170,7 +172,7 @@ export class TranscriptReader implements SessionReader {
   ): Promise<{ db: Database; index: IndexState }> {
     const { format } = this.#options;
     const db = await this.#options.database();
-    const index = await refreshIndex(this.#run(db, directories, signal, indexMs));
+    const index = await refreshIndex(await this.#run(db, directories, signal, indexMs));
     if (index.unreadable.length > 0 && index.unreadable.length === index.seen + index.unreadable.length) {
       const [first] = index.unreadable;
       throw new ToolError("unavailable", `${format.source}: cannot read ${first?.path}: ${first?.cause}`, {

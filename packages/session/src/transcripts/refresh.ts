@@ -1,43 +1,38 @@
 import { setImmediate } from "node:timers/promises";
-import { createId, ToolError } from "@toolhaft/core";
-import { processStart } from "@toolhaft/core/node";
+import { ToolError } from "@toolhaft/core";
 import type { Database } from "@toolhaft/sqlite";
+import type { IndexProgress } from "../store.ts";
+import { isHeld, type Lease } from "./claim.ts";
 import { freshness, type KnownFile } from "./file-state.ts";
 import type { FileContext, FoundFile, TranscriptFormat } from "./format.ts";
 import { type IndexedFile, type IndexRun, indexFile } from "./index-file.ts";
-import { dropFile, dropSessions } from "./rows.ts";
+import { dropFile } from "./rows.ts";
 import { readStart } from "./start.ts";
 
 /** Files looked at before other work gets its turn. */
 const looksPerTurn = 500;
 /** Forks of forks that are followed upwards. */
 const deepestParents = 50;
-const leaseMs = 30_000;
 /** Enough for what stands before the first prompt of a rollout. */
 const startBytes = 4 * 1024 * 1024;
 
-/** How far the index is behind the files. */
-export interface IndexState {
-  upToDate: boolean;
-  pendingFiles: number;
-  pendingBytes: number;
+export interface IndexState extends IndexProgress {
   /** Files that were looked at. */
   seen: number;
-  /** Folders and files that could not be read, each with its cause. */
-  unreadable: readonly { path: string; cause: string }[];
 }
 
-type FileRecord = KnownFile & {
-  id: number;
-  path: string;
-  session: string;
-  scope: "head" | "full";
-  line: number;
-  state: string;
-  building: number;
-  complete: number;
-  directory: string | null;
-};
+type FileRecord = KnownFile &
+  Lease & {
+    id: number;
+    path: string;
+    session: string;
+    scope: "head" | "full";
+    line: number;
+    state: string;
+    building: number;
+    complete: number;
+    directory: string | null;
+  };
 
 /**
  * Brings the index up to the files: unchanged ones cost one `stat`, grown ones their new bytes, replaced ones a new
@@ -111,7 +106,7 @@ export async function refreshSession(
 
 const knownFiles = `
 SELECT f.id, f.path, f.session, f.parent, f.archived, f.scope, f.dev, f.ino, f.size, f.mtime_ns AS mtimeNs, f.offset, f.line, f.head_hash AS headHash, f.tail_hash AS tailHash,
-  f.packed, f.state, f.building, f.complete,
+  f.packed, f.state, f.building, f.complete, f.lease_until AS leaseUntil, f.lease_by AS leaseBy,
   (SELECT s.directory FROM sessions s WHERE s.file = f.id AND s.id = f.session AND s.live = 1) AS directory
 FROM files f WHERE f.store = ?`;
 
@@ -123,112 +118,30 @@ async function refreshFile(run: IndexRun, found: FoundFile, known: FileRecord | 
     if (known !== undefined) await db.write(() => dropFile(db, known.id), { signal });
     return 0;
   }
-  const change =
-    known === undefined ? "replaced" : await freshness(found.path, { ...known, packed: found.packed }, now);
+  const change = known === undefined ? "replaced" : freshness(found.path, { ...known, packed: found.packed }, now);
   const widen = known?.scope === "head" && run.wanted(known.directory);
   if (change === "unchanged" && known?.complete === 1 && !widen) return 0;
   if (known?.scope === "head" && change === "grown" && !widen) return 0;
   const fromStart = widen || (change === "replaced" && !(known?.building === 1 && known.mtimeNs === now.mtimeNs));
   const left = now.size - (fromStart || found.packed ? 0 : (known?.offset ?? 0));
   if (clock.now() > run.deadline && run.progress.batches > 0) return left;
-  const file = await lease(run, found, fromStart);
-  if (file === undefined) return left;
-  const done = await indexFile(run, found, file, now);
-  await db.write(
-    () =>
-      void db.run("UPDATE files SET lease_until = 0, lease_by = NULL, complete = ? WHERE id = ?", [
-        done ? 1 : 0,
-        file.id,
-      ]),
-    { signal },
-  );
+  if (known !== undefined && (await isHeld(known, clock.now()))) return left;
+  const file = startOf(found, run.format.source, known, fromStart);
+  const done = await indexFile(run, found, file, { stat: now, known, fromStart });
   return done ? 0 : Math.max(1, now.size - file.offset);
 }
 
-/** Takes the file for 30 s, so that two processes do not read it twice; undefined while another one lives that has it. */
-async function lease(run: IndexRun, found: FoundFile, fromStart: boolean): Promise<IndexedFile | undefined> {
-  const { db, clock, format, signal } = run;
-  const owner = `${process.pid} ${processStart(process.pid) ?? ""} ${createId(clock.now())}`;
-  return db.write(
-    () => {
-      const current = db.get<{
-        id: number;
-        lease_until: number;
-        lease_by: string | null;
-        offset: number;
-        line: number;
-        state: string;
-        building: number;
-        scope: string;
-        session: string;
-      }>("SELECT id, lease_until, lease_by, offset, line, state, building, scope, session FROM files WHERE path = ?", [
-        found.path,
-      ]);
-      if (current !== undefined && current.lease_until > clock.now() && lives(current.lease_by)) return undefined;
-      const until = clock.now() + leaseMs;
-      if (current === undefined) {
-        const { lastInsertRowid } = db.run(
-          `INSERT INTO files(store, path, session, parent, archived, packed, scope, dev, ino, size, mtime_ns, offset, line, head_hash, tail_hash, state, bookkeeping, building, complete, lease_until, lease_by)
-           VALUES (?, ?, ?, ?, ?, ?, 'full', '', '', 0, '', 0, 0, '', '', '', 0, 0, 0, ?, ?)`,
-          [
-            format.source,
-            found.path,
-            found.session,
-            found.parent,
-            found.archived ? 1 : 0,
-            found.packed ? 1 : 0,
-            until,
-            owner,
-          ],
-        );
-        return fileOf(found, format.source, Number(lastInsertRowid), 0, 0, "", 0, found.session);
-      }
-      if (!fromStart) {
-        db.run("UPDATE files SET lease_until = ?, lease_by = ? WHERE id = ?", [until, owner, current.id]);
-        return fileOf(
-          found,
-          format.source,
-          current.id,
-          current.offset,
-          current.line,
-          current.state,
-          current.building,
-          current.session,
-        );
-      }
-      dropSessions(db, current.id, 0);
-      // Of a file whose head alone was read nothing is shown that would be missed meanwhile.
-      const building = current.scope === "head" ? 0 : 1;
-      if (building === 0) dropSessions(db, current.id, 1);
-      db.run(
-        "UPDATE files SET offset = 0, line = 0, state = '', bookkeeping = 0, building = ?, session = ?, lease_until = ?, lease_by = ? WHERE id = ?",
-        [building, found.session, until, owner, current.id],
-      );
-      return fileOf(found, format.source, current.id, 0, 0, "", building, found.session);
-    },
-    { signal },
-  );
-}
-
-/** A holder of this machine whose process has ended holds nothing. */
-function lives(owner: string | null): boolean {
-  if (owner === null) return false;
-  const [pid = "", start = ""] = owner.split(" ");
-  return String(processStart(Number(pid)) ?? "gone") === start;
-}
-
-function fileOf(
-  found: FoundFile,
-  store: string,
-  id: number,
-  offset: number,
-  line: number,
-  state: string,
-  building: number,
-  session: string,
-): IndexedFile {
+/** Where the reading of a file begins: at its start, or where the index stands. */
+function startOf(found: FoundFile, store: string, known: FileRecord | undefined, fromStart: boolean): IndexedFile {
   const { path, parent, archived, packed } = found;
-  return { id, store, path, session, parent, archived, packed, offset, line, state, building };
+  const file = { store, path, parent, archived, packed, id: known?.id ?? 0 };
+  if (known === undefined) return { ...file, session: found.session, offset: 0, line: 0, state: "", building: 0 };
+  if (!fromStart) {
+    const { session, offset, line, state, building } = known;
+    return { ...file, session, offset, line, state, building };
+  }
+  // Of a file whose head alone was read nothing is shown that would be missed meanwhile.
+  return { ...file, session: found.session, offset: 0, line: 0, state: "", building: known.scope === "head" ? 0 : 1 };
 }
 
 function contextOf(db: Database, format: TranscriptFormat, found: FoundFile): FileContext {

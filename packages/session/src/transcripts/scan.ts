@@ -1,11 +1,10 @@
-import { open } from "node:fs/promises";
 import type { Database } from "@toolhaft/sqlite";
+import { chunkBytes, chunksOf } from "../lines.ts";
 import { excerptAround, type Matcher } from "../search-text.ts";
 import type { SearchedPart, SearchHit, SearchPage, SearchQuery } from "../store.ts";
+import { type ByteNeedle, byteNeedle } from "./byte-needle.ts";
 import type { TranscriptFormat } from "./format.ts";
 import { messageAt, partTexts, type SearchOptions, scopeOf } from "./searched.ts";
-
-const chunkBytes = 4 * 1024 * 1024;
 
 interface ScannedFile {
   id: number;
@@ -39,7 +38,7 @@ export async function scanFiles(
   progress: NonNullable<SearchPage["scan"]>;
 }> {
   const files = filesOf(db, format.source, query);
-  const pattern = patternOf(query, matcher);
+  const needle = needleOf(query, matcher);
   const parts: readonly SearchedPart[] =
     query.parts.includes("tool_output") && matcher.terms.length > 0 ? ["tool_output"] : query.parts;
   const deadline = options.clock.now() + query.scanMs;
@@ -55,9 +54,9 @@ export async function scanFiles(
     }
     const skip = at === from.file ? from.hit : 0;
     const messages =
-      pattern === undefined
+      needle === undefined
         ? []
-        : await matchingMessages(db, format, file, pattern, scopeOf(format.source, query), options);
+        : await matchingMessages(db, format, file, needle, scopeOf(format.source, query), options);
     const found = await hitsIn(db, format, messages, parts, matcher, options);
     const rest = found.slice(skip);
     const taken = rest.slice(0, limit - hits.length);
@@ -88,50 +87,23 @@ function filesOf(db: Database, store: string, query: SearchQuery): ScannedFile[]
   );
 }
 
-/** The needle as it stands inside JSON strings; undefined when there is nothing to look for. */
-function patternOf(query: SearchQuery, matcher: Matcher): RegExp | undefined {
-  const needles = matcher.exact.length > 0 ? matcher.exact : query.query.split(/\s+/).filter((word) => word !== "");
-  const [longest] = [...needles].sort((a, b) => b.length - a.length);
-  if (longest === undefined) return undefined;
-  const escaped = JSON.stringify(longest).slice(1, -1);
-  return new RegExp(utf8Pattern(escaped, !query.caseSensitive), query.caseSensitive ? "g" : "gi");
-}
-
-/** Bytes are matched as Latin-1: letters beyond ASCII become their UTF-8 bytes, in both cases, or their `\u` escape. */
-function utf8Pattern(text: string, bothCases: boolean): string {
-  return [...text]
-    .map((character) => {
-      if (character.charCodeAt(0) < 0x80) return character.replace(/[.*+?^${}()|[\]\\/]/, "\\$&");
-      const forms = bothCases
-        ? new Set([character, character.toLowerCase(), character.toUpperCase()])
-        : new Set([character]);
-      const choices = [...forms].flatMap((form) => [bytesPattern(form), escapePattern(form)]);
-      return `(?:${[...new Set(choices)].join("|")})`;
-    })
-    .join("");
-}
-
-function bytesPattern(text: string): string {
-  return [...new TextEncoder().encode(text)].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
-}
-
-function escapePattern(text: string): string {
-  return Array.from(
-    { length: text.length },
-    (_, at) => `\\\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`,
-  ).join("");
+/** The longest word of a query; undefined when there is nothing to look for. */
+function needleOf(query: SearchQuery, matcher: Matcher): ByteNeedle | undefined {
+  const words = matcher.exact.length > 0 ? matcher.exact : query.query.split(/\s+/).filter((word) => word !== "");
+  const [longest] = [...words].sort((a, b) => b.length - a.length);
+  return longest === undefined ? undefined : byteNeedle(longest, !query.caseSensitive);
 }
 
 async function matchingMessages(
   db: Database,
   format: TranscriptFormat,
   file: ScannedFile,
-  pattern: RegExp,
+  needle: ByteNeedle,
   scope: { sql: string; parameters: (string | number | bigint | Uint8Array | null)[] },
   options: SearchOptions,
 ): Promise<Found[]> {
   const found = new Map<number, Found>();
-  for await (const offset of offsetsIn(format, file, pattern, options.signal)) {
+  for await (const offset of offsetsIn(format, file, needle, options.signal)) {
     const rows = db.all<Found & { row: number }>(
       `SELECT DISTINCT m.row, m.session, m.idx, s.id AS sessionId, s.title FROM lines l JOIN messages m ON m.row = l.message JOIN sessions s ON s.row = m.session
        WHERE l.file = ? AND l.offset = (SELECT max(offset) FROM lines WHERE file = ? AND offset <= ?) AND l.offset + l.length >= ? AND ${scope.sql}`,
@@ -142,51 +114,34 @@ async function matchingMessages(
   return [...found.values()].sort((a, b) => b.idx - a.idx);
 }
 
-/** Byte offsets of matches; chunks overlap so that a match across their border is seen. */
+/** Byte offsets of matches, one in a line: the line is read as a whole. Chunks overlap, so that a match across their border is seen. */
 async function* offsetsIn(
   format: TranscriptFormat,
   file: ScannedFile,
-  pattern: RegExp,
+  needle: ByteNeedle,
   signal: AbortSignal,
 ): AsyncIterable<number> {
-  const overlap = pattern.source.length;
-  let tail = Buffer.alloc(0);
+  const source = file.packed === 1 ? format.unpacked(file.path) : file.path;
+  let window = Buffer.alloc(0);
+  let kept = 0;
   let position = 0;
-  for await (const chunk of chunksOf(format, file, signal)) {
-    const bytes = Buffer.concat([tail, chunk]);
-    const start = position - tail.length;
-    const text = bytes.toString("latin1");
-    pattern.lastIndex = 0;
-    for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
-      yield start + match.index;
-      // One match per line is enough: the line is read as a whole.
-      const lineEnd = bytes.indexOf(0x0a, match.index);
-      if (lineEnd === -1) break;
-      pattern.lastIndex = lineEnd + 1;
+  for await (const chunk of chunksOf(source, 0, signal)) {
+    if (window.length < kept + chunk.length) {
+      const larger = Buffer.allocUnsafeSlow(needle.length + Math.max(chunk.length, chunkBytes));
+      window.copy(larger, 0, 0, kept);
+      window = larger;
+    }
+    window.set(chunk, kept);
+    const bytes = window.subarray(0, kept + chunk.length);
+    const find = needle.within(bytes);
+    for (let at = find(0); at !== -1; ) {
+      yield position - kept + at;
+      const lineEnd = bytes.indexOf(0x0a, at);
+      at = lineEnd === -1 ? -1 : find(lineEnd + 1);
     }
     position += chunk.length;
-    tail = Buffer.from(bytes.subarray(Math.max(0, bytes.length - overlap)));
-  }
-}
-
-async function* chunksOf(format: TranscriptFormat, file: ScannedFile, signal: AbortSignal): AsyncIterable<Uint8Array> {
-  if (file.packed === 1) {
-    const source = format.unpacked(file.path);
-    if (typeof source !== "string") yield* source.chunks(0, signal);
-    return;
-  }
-  const handle = await open(file.path, "r");
-  const buffer = Buffer.allocUnsafeSlow(chunkBytes);
-  try {
-    for (let position = 0; ; ) {
-      signal.throwIfAborted();
-      const { bytesRead } = await handle.read(buffer, 0, chunkBytes, position);
-      if (bytesRead === 0) return;
-      position += bytesRead;
-      yield buffer.subarray(0, bytesRead);
-    }
-  } finally {
-    await handle.close();
+    kept = Math.min(needle.length - 1, bytes.length);
+    window.copyWithin(0, bytes.length - kept, bytes.length);
   }
 }
 

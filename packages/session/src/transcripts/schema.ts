@@ -28,6 +28,7 @@ CREATE TABLE sessions(
 CREATE UNIQUE INDEX sessions_live ON sessions(store, id) WHERE live = 1;
 CREATE INDEX sessions_list ON sessions(directory, updated DESC, id);
 CREATE INDEX sessions_file ON sessions(file);
+CREATE INDEX sessions_parent ON sessions(store, parent) WHERE parent IS NOT NULL;
 CREATE TABLE titles(session INTEGER NOT NULL, rank INTEGER NOT NULL, text TEXT NOT NULL, leaf TEXT, PRIMARY KEY(session, rank)) WITHOUT ROWID;
 CREATE TABLE messages(
   row INTEGER PRIMARY KEY, session INTEGER NOT NULL, seq INTEGER NOT NULL, key TEXT NOT NULL, idx INTEGER,

@@ -1,8 +1,7 @@
 import type { Database } from "@toolhaft/sqlite";
 import { excerptAround, type Matcher, matcherOf } from "../search-text.ts";
-import type { SearchedPart, SearchHit, SearchPage, SearchQuery } from "../store.ts";
+import type { IndexProgress, SearchedPart, SearchHit, SearchPage, SearchQuery } from "../store.ts";
 import type { TranscriptFormat } from "./format.ts";
-import type { IndexState } from "./refresh.ts";
 import { scanFiles } from "./scan.ts";
 import { messageAt, partTexts, type SearchOptions, scopeOf } from "./searched.ts";
 import { insideOf } from "./summaries.ts";
@@ -34,7 +33,7 @@ export async function searchTranscripts(
   db: Database,
   format: TranscriptFormat,
   query: SearchQuery,
-  index: IndexState,
+  index: IndexProgress,
   options: SearchOptions,
 ): Promise<SearchPage> {
   const matcher = matcherOf(query.query, query);
@@ -55,7 +54,7 @@ export async function searchTranscripts(
   const page = {
     hits,
     searched,
-    index: { upToDate: index.upToDate, pendingFiles: index.pendingFiles, pendingBytes: index.pendingBytes },
+    index,
   };
   const needsScan = query.parts.includes("tool_output") || (query.match === "literal" && matcher.terms.length === 0);
   if (rankedLeft > 0 || !needsScan) {

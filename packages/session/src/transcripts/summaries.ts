@@ -1,4 +1,5 @@
 import type { Database, SqlValue } from "@toolhaft/sqlite";
+import { listCursor, parseListCursor } from "../list-cursor.ts";
 import type { Summary } from "../model.ts";
 import type { ListQuery, Page } from "../store.ts";
 
@@ -67,11 +68,15 @@ export function listRows(db: Database, store: string, query: ListQuery): Page<Se
     `${query.includeChildren ? "" : "AND (s.parent_kind IS NULL OR s.parent_kind <> 'subagent')"} AND ${inside.sql}`,
     inside.parameters,
   );
-  const after = query.cursor === undefined ? undefined : parseCursor(query.cursor);
+  const after = query.cursor === undefined ? undefined : parseListCursor(query.cursor);
+  // The page is chosen first: children and warnings are counted for its rows alone.
   const page = db.all<SessionRow>(
-    `SELECT ${columns} ${shown} ${filter.sql} AND ${inside.sql} ${after ? "AND (s.updated < ? OR (s.updated = ? AND s.id > ?))" : ""}
-     ORDER BY s.updated DESC, s.id LIMIT ?`,
+    `SELECT ${columns} ${shown} AND s.row IN (
+       SELECT s.row ${shown} ${filter.sql} AND ${inside.sql} ${after ? "AND (s.updated < ? OR (s.updated = ? AND s.id > ?))" : ""}
+       ORDER BY s.updated DESC, s.id LIMIT ?)
+     ORDER BY s.updated DESC, s.id`,
     [
+      store,
       store,
       ...filter.parameters,
       ...inside.parameters,
@@ -85,7 +90,7 @@ export function listRows(db: Database, store: string, query: ListQuery): Page<Se
     items,
     total,
     elsewhere: everywhere - here,
-    nextCursor: page.length > query.limit && last !== undefined ? cursorOf(last) : null,
+    nextCursor: page.length > query.limit && last !== undefined ? listCursor(last.updated, last.id) : null,
   };
 }
 
@@ -113,22 +118,6 @@ export function insideOf(directories: readonly string[] | "all"): { sql: string;
     sql: directories.length === 0 ? "0" : `(${directories.map(() => one).join(" OR ")})`,
     parameters: directories.flatMap((directory) => [directory, directory, directory === "/" ? "" : directory]),
   };
-}
-
-function cursorOf(row: SessionRow): string {
-  return Buffer.from(JSON.stringify([row.updated, row.id])).toString("base64url");
-}
-
-/** Undefined for a cursor that is not one of ours. */
-export function parseCursor(cursor: string): { updated: string; id: string } | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
-    if (!Array.isArray(value) || typeof value[0] !== "string" || typeof value[1] !== "string") return undefined;
-    return { updated: value[0], id: value[1] };
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
 }
 
 export function summaryOf(row: SessionRow): Summary {

@@ -1,0 +1,76 @@
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { long } from "@toolhaft/testing";
+import { describe, expect, it } from "vitest";
+import { createMemory, sqliteMemoryStore } from "../src/index.ts";
+import { loadRows } from "./many-rows.ts";
+import { startFixture, tamper } from "./processes.ts";
+import { closeAfterTest, temporaryFolder } from "./setting.ts";
+
+const caller = { workspace: ".", agent: "main" };
+const newer = { version: 1_000, icu: 0 };
+const count = long ? 50_000 : 3_000;
+const rows = Array.from({ length: count }, (_, n) => ({ title: `t${n}`, content: `words of number ${n} in 東京都` }));
+
+const meta = async (path: string, key: string) =>
+  (await tamper(path, `SELECT value FROM meta WHERE key = '${key}'`)) as { value: string }[];
+
+describe("a newer analysis", () => {
+  it("killed while it makes the index anew: the old index serves, and the next start goes on", {
+    timeout: 600_000,
+  }, async () => {
+    const path = join(temporaryFolder(), "memory.db");
+    const filled = sqliteMemoryStore({ path });
+    await loadRows(filled, rows);
+    await filled[Symbol.asyncDispose]();
+    const child = startFixture("rebuild.mjs", [path]);
+    let killedAt = "";
+    while (killedAt === "") {
+      const [row] = await meta(path, "rebuild_row");
+      if (row !== undefined) killedAt = row.value;
+      else await delay(5);
+      if ((await meta(path, "analyser"))[0]?.value === JSON.stringify(newer)) break;
+    }
+    child.process.kill("SIGKILL");
+    await child.ended;
+    // A process with the older analysis reads and writes as ever, and leaves the half-made index alone.
+    const older = createMemory({ path, recordUse: false });
+    const tool = older.tools.find(({ name }) => name === "memory_write");
+    const wrote = await tool?.call(
+      { title: "between", content: "written between the two", scope: "workspace" },
+      { directory: temporaryFolder() },
+    );
+    expect(wrote?.ok).toBe(true);
+    expect((await older.search(caller, { query: "number 7" })).hits[0]?.title).toBe("t7");
+    await older.close();
+    // The next start of the newer one goes on to the end.
+    const second = startFixture("rebuild.mjs", [path]);
+    while ((await meta(path, "analyser"))[0]?.value !== JSON.stringify(newer)) {
+      if (second.lines.includes("closed")) startFixture("rebuild.mjs", [path]);
+      await delay(50);
+    }
+    await second.ended;
+    const store = sqliteMemoryStore({ path, analyser: newer });
+    const family = closeAfterTest(createMemory({ store, recordUse: false }));
+    expect(await family.check()).toMatchObject({ ok: true, live: count + 1 });
+    expect((await family.search(caller, { query: "written between" })).hits[0]?.title).toBe("between");
+    expect((await family.search(caller, { query: "number 11 東京" })).hits[0]?.title).toBe("t11");
+  });
+});
+
+describe("a store of few memories", () => {
+  it.each([1, 2, 3])("ranks %i sensibly", async (few) => {
+    const store = sqliteMemoryStore({ path: join(temporaryFolder(), "memory.db") });
+    const family = closeAfterTest(createMemory({ store, recordUse: false }));
+    const all = [
+      { title: "Database", content: "PostgreSQL on port 6432" },
+      { title: "Deploys", content: "The database is migrated before a deploy" },
+      { title: "Tea", content: "Green tea at four" },
+    ];
+    await loadRows(store, all.slice(0, few));
+    const { hits } = await family.search(caller, { query: "database" });
+    expect(hits.map(({ title }) => title)).toEqual(few === 1 ? ["Database"] : ["Database", "Deploys"]);
+    expect(hits.map(({ score }) => score)[0]).toBe(1);
+    expect((await family.search(caller, { query: "nothing like it" })).hits).toEqual([]);
+  });
+});

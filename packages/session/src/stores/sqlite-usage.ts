@@ -1,0 +1,71 @@
+import type { Database } from "@toolhaft/sqlite";
+import type { ModelUsage, UsageReport } from "../store.ts";
+import { chain } from "./sqlite-rows.ts";
+
+const pauseMs = 5 * 60_000;
+
+/** What a recorded session cost, and what was done in it. */
+export function usageOf(db: Database, session: number): UsageReport {
+  const models = db
+    .all<{
+      model: string | null;
+      provider: string | null;
+      own: number;
+      answers: number;
+      i: number;
+      o: number;
+      r: number;
+      cr: number;
+      cw: number;
+      usd: number | null;
+      at: string;
+    }>(
+      `${chain} SELECT model, provider, own, count(*) AS answers, sum(coalesce(input, 0)) AS i, sum(coalesce(output, 0)) AS o, sum(coalesce(reasoning, 0)) AS r,
+           sum(coalesce(cache_read, 0)) AS cr, sum(coalesce(cache_write, 0)) AS cw, sum(usd) AS usd, max(at) AS at
+         FROM path WHERE input IS NOT NULL GROUP BY model, provider, own`,
+      { session },
+    )
+    .map(
+      (row): ModelUsage => ({
+        provider: row.provider,
+        model: row.model ?? "unknown",
+        answers: row.answers,
+        usage: {
+          inputTokens: row.i,
+          outputTokens: row.o,
+          reasoningTokens: row.r,
+          cacheReadTokens: row.cr,
+          cacheWriteTokens: row.cw,
+        },
+        cacheWrite1h: 0,
+        recordedUsd: row.usd,
+        at: row.at,
+        inherited: row.own === 0,
+      }),
+    );
+  const counts = db.get<{ messages: number; prompts: number; answers: number; compactions: number }>(
+    `${chain} SELECT count(*) AS messages, coalesce(sum(kind = 'prompt'), 0) AS prompts, coalesce(sum(kind = 'answer'), 0) AS answers, coalesce(sum(kind = 'compaction'), 0) AS compactions FROM path`,
+    { session },
+  ) ?? { messages: 0, prompts: 0, answers: 0, compactions: 0 };
+  const tools = db.all<{ name: string; calls: number; errors: number; denied: number }>(
+    `${chain} SELECT p.tool AS name, count(*) AS calls, coalesce(sum(p.status = 'error'), 0) AS errors, coalesce(sum(p.status = 'denied'), 0) AS denied
+       FROM path m JOIN parts p ON p.message = m.row WHERE p.kind = 'tool' GROUP BY p.tool ORDER BY calls DESC, name`,
+    { session },
+  );
+  const times = db
+    .all<{ at: string }>(`${chain} SELECT at FROM path ORDER BY at`, { session })
+    .map(({ at }) => Date.parse(at));
+  return {
+    models,
+    complete: true,
+    context: { peakTokens: null, window: null },
+    activeMs: times.reduce(
+      (sum, at, n) => sum + (n === 0 ? 0 : Math.min(pauseMs, Math.max(0, at - (times[n - 1] ?? at)))),
+      0,
+    ),
+    version: null,
+    counts: { ...counts, toolCalls: tools.reduce((sum, { calls }) => sum + calls, 0), branches: 1 },
+    tools,
+    problems: [],
+  };
+}
