@@ -40,3 +40,4 @@ export {
   type ToolClasses,
   type ToolRule,
 } from "./tool-rules.ts";
+export { type SkillHead, writeSkill } from "./write-skill.ts";

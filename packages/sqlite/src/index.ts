@@ -1,4 +1,4 @@
 export type { Database, DriverName, Migration, OpenOptions, Parameters, SqlValue, WriteOptions } from "./database.ts";
 export { sqliteCode } from "./faults.ts";
 export { type ForeignDatabase, openForeign } from "./foreign.ts";
-export { openDatabase } from "./open.ts";
+export { openDatabase, openMemoryDatabase } from "./open.ts";

@@ -32,6 +32,36 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
   return openWith(driver, options);
 }
 
+/**
+ * A database that lives in memory, as long as its handle: for what may be lost, where no file can be written. It has the
+ * same schema, statements and writes as a file; nobody else sees it.
+ *
+ * @throws ToolError `unavailable` (no driver) · `internal` (a migration failed)
+ * @throws TypeError when migration versions have gaps
+ */
+export async function openMemoryDatabase(
+  options: Pick<OpenOptions, "migrations" | "family" | "driver" | "clock">,
+): Promise<Database> {
+  const known = newestVersion(options.migrations);
+  const driver = await loadDriver(options.driver);
+  const connection = driver.open(inMemory, { readOnly: false });
+  const whole: OpenOptions = { ...options, path: inMemory };
+  configure(connection, "normal");
+  const handle = wrap(driver, connection, whole, inMemory);
+  try {
+    await bringUp(handle, driver, connection, whole, inMemory);
+    connection.exec("PRAGMA foreign_keys=ON");
+    handle.setVersion(known);
+    return handle.db;
+  } catch (error) {
+    handle.db.close();
+    throw error;
+  }
+}
+
+/** What SQLite calls a database without a file. */
+const inMemory = ":memory:";
+
 /** @internal Opening with a given driver; tests bring one that fails on purpose. */
 export async function openWith(driver: Driver, options: OpenOptions): Promise<Database> {
   const clock = options.clock ?? systemClock;

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type DriverName, sqliteCode } from "../src/index.ts";
-import { openNotes, temporaryFolder } from "./temporary.ts";
+import { type DriverName, openMemoryDatabase, sqliteCode } from "../src/index.ts";
+import { notes, openNotes, temporaryFolder } from "./temporary.ts";
 
 /** What every driver of SQLite must do; run by one test file per driver. */
 export function describeDriver(driver: DriverName): void {
@@ -19,6 +19,20 @@ export function describeDriver(driver: DriverName): void {
       expect(row).toMatchObject({ i: 42, ti: "integer", wide: 1_790_000_000_000, tw: "integer", real: 0.5 });
       expect(row).toMatchObject({ text: "日本 é \u{1F600}", absent: null });
       expect([...((row?.blob ?? []) as Uint8Array)]).toEqual([0, 255, 7]);
+    });
+
+    it("keeps a database in memory, apart from every other one", async () => {
+      const options = { migrations: notes, family: "notes", driver };
+      const db = await openMemoryDatabase(options);
+      const other = await openMemoryDatabase(options);
+      await db.write(() => db.run("INSERT INTO notes(text) VALUES('kept')"));
+      await expect(db.write(() => db.run("INSERT INTO notes(text) VALUES(NULL)"))).rejects.toThrow(/NOT NULL/);
+      expect(db.all("SELECT text FROM notes")).toEqual([{ text: "kept" }]);
+      expect(other.all("SELECT text FROM notes")).toEqual([]);
+      db.close();
+      other.close();
+      expect(() => db.get("SELECT 1")).toThrow(/closed/);
+      expect(existsSync(":memory:")).toBe(false);
     });
 
     it("binds by name and gives undefined and [] for no row", async () => {

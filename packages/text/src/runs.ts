@@ -4,6 +4,7 @@ const dense =
 const denseRun = new RegExp(`[${dense}]+`, "gu");
 const anyDense = new RegExp(`[${dense}]`, "u");
 
+/** A stretch of a text: of a dense script, or of what stands between two such. */
 export interface Run {
   text: string;
   /** Offset in UTF-16 units. */

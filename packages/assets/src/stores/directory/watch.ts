@@ -1,0 +1,74 @@
+import { isInside } from "../../paths.ts";
+import { type ResolvedRoot, realOrSame } from "./roots.ts";
+
+/** Tells whether anything may have changed since the last look. */
+export interface Watcher {
+  /** True while nothing happened; false after an event, or when watching failed: then every call looks itself. */
+  isQuiet(): boolean;
+  /** The disk is being looked at now. */
+  noted(): void;
+  notes(): readonly string[];
+  close(): Promise<void>;
+}
+
+/** Milliseconds for which events are gathered before listeners hear of a change. */
+const gatherMs = 50;
+
+/** Watches the roots, also those that do not exist yet. Correctness never rests on it. */
+export async function watchRoots(
+  roots: readonly ResolvedRoot[],
+  directory: string,
+  onEvent: () => void,
+): Promise<Watcher> {
+  const { watch } = await import("chokidar");
+  const wanted = [
+    ...new Set(roots.flatMap((root) => (root.wholeRole ? root.parts.map(({ path }) => path) : [root.path]))),
+  ];
+  const concerns = (path: string): boolean => wanted.some((root) => isInside(root, path) || isInside(path, root));
+  const bases = [...new Set([directory, ...wanted.filter((path) => !isInside(directory, path))].map(realOrSame))];
+  const failures: string[] = [];
+  let dirty = true;
+  let ready = false;
+  let timer: NodeJS.Timeout | undefined;
+  const changed = (): void => {
+    dirty = true;
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      onEvent();
+    }, gatherMs);
+    timer.unref();
+  };
+  const watcher = watch(bases, {
+    ignored: (path) => !concerns(path) || /(?:^|[\\/])(?:node_modules|\.git|\.toolhaft)(?:[\\/]|$)/.test(path),
+    ignoreInitial: true,
+    persistent: false,
+    atomic: false,
+    depth: 20,
+  });
+  watcher.on("all", () => {
+    if (ready) changed();
+  });
+  watcher.on("error", (error) => {
+    failures.push(
+      `watching failed (${error instanceof Error ? error.message : String(error)}); every call looks at the disk itself`,
+    );
+  });
+  await new Promise<void>((resolve) => {
+    watcher.once("ready", () => {
+      ready = true;
+      resolve();
+    });
+    watcher.once("error", () => resolve());
+  });
+  return {
+    isQuiet: () => ready && !dirty && failures.length === 0,
+    noted() {
+      dirty = false;
+    },
+    notes: () => failures,
+    async close() {
+      clearTimeout(timer);
+      await watcher.close();
+    },
+  };
+}
