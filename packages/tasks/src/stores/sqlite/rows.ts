@@ -1,0 +1,234 @@
+import type { Database, SqlValue } from "@toolhaft/sqlite";
+import { statusOf } from "../../edges.ts";
+import type { Actor, Approval, Attempt, Task, TaskEnd, TaskEvent, TaskResult, Usage } from "../../model.ts";
+import { recordColumns, type TaskRecord } from "../../record.ts";
+
+/** What is kept of a result beside its text. */
+export interface ResultNote {
+  chars: number;
+  sha256: string;
+  partial: boolean;
+  droppedChars: number;
+  /** The text lies in chunks; the row holds its head. */
+  chunked?: true;
+}
+
+/** Code points of a result that stand with the task. */
+export const headChars = 4_000;
+
+/** Where an attempt stands. */
+export function placeOf(task: number, attempt: number): number {
+  return task * 65_536 + attempt;
+}
+
+/** A row with its body: all that an edge needs to answer with the whole task. */
+export type TaskRow = TaskRecord & { body: string };
+/** The same with the result of the last attempt, once that has ended. */
+export type EndedRow = TaskRow & { result_json: string | null; head: string | null };
+
+interface PackedRow {
+  packed: string;
+  body: string;
+}
+export type PackedEndedRow = PackedRow & Pick<EndedRow, "result_json" | "head">;
+
+/** One value instead of 57: measured, a row so wide costs the driver three times as much as its JSON. */
+export const rowColumns = `json_array(${recordColumns.map((column) => `t.${column}`).join(", ")}) AS packed,
+  (SELECT b.text FROM body b WHERE b.task = t.seq) AS body`;
+const ofLast = "FROM attempt a WHERE a.place = t.seq * 65536 + t.attempt AND t.ended_at IS NOT NULL";
+export const taskColumns = `${rowColumns}, (SELECT a.result_json ${ofLast}) AS result_json,
+  (SELECT substr(a.text, 1, ${headChars}) ${ofLast}) AS head`;
+
+function unpack({ packed, body }: PackedRow): TaskRow {
+  const values = parsed<(string | number | null)[]>(packed);
+  const row: Record<string, string | number | null> = { body };
+  for (let index = 0; index < recordColumns.length; index++) row[recordColumns[index] ?? ""] = values[index] ?? null;
+  return row as unknown as TaskRow;
+}
+
+export function unpackEnded(packed: PackedEndedRow): EndedRow {
+  return { ...unpack(packed), result_json: packed.result_json, head: packed.head };
+}
+
+export function readTask(db: Database, id: string): EndedRow | undefined {
+  const packed = db.get<PackedEndedRow>(`SELECT ${taskColumns} FROM task t WHERE t.id = ?`, [id]);
+  return packed && unpackEnded(packed);
+}
+
+/** The one row, or the first, that a condition on `t` finds. */
+export function readRow(db: Database, condition: string, values: readonly SqlValue[]): TaskRow | undefined {
+  const packed = db.get<PackedRow>(`SELECT ${rowColumns} FROM ${condition}`, values);
+  return packed && unpack(packed);
+}
+
+export function readRows(db: Database, condition: string, values: readonly SqlValue[]): TaskRow[] {
+  return db.all<PackedRow>(`SELECT ${rowColumns} FROM ${condition}`, values).map(unpack);
+}
+
+export function readRecord(db: Database, id: string): TaskRow | undefined {
+  return readRow(db, "task t WHERE t.id = ?", [id]);
+}
+
+/** A task as it is read, from its row. */
+export function toTask(row: EndedRow): Task {
+  return {
+    id: row.id,
+    seq: row.seq,
+    kind: row.kind,
+    title: row.title,
+    body: row.body,
+    agent: row.agent,
+    assignee: row.assignee,
+    createdBy: { agent: row.created_agent, sessionId: row.created_session },
+    claimedBy: row.claimed_agent === null ? null : { agent: row.claimed_agent, sessionId: row.claimed_session ?? "" },
+    leaseUntil: iso(row.lease_until),
+    state: row.state,
+    status: statusOf(row.state),
+    mode: row.mode,
+    priority: row.priority,
+    lane: row.lane,
+    ownerSession: row.owner,
+    rootSession: row.root,
+    parentTask: row.parent,
+    depth: row.depth,
+    continues: row.continues,
+    dependsOn: row.depends_json === null ? [] : parsed<string[]>(row.depends_json),
+    attempt: row.attempt,
+    maxAttempts: row.max_attempts,
+    fence: row.fence,
+    cancelRequested:
+      row.cancel_json === null ? null : parsed<{ by: Actor; reason: string | null; at: string }>(row.cancel_json),
+    sessionId: row.session_id,
+    createdAt: new Date(row.created_at).toISOString(),
+    notBefore: iso(row.not_before),
+    startedAt: iso(row.started_at),
+    lastActivityAt: iso(row.activity_at),
+    endedAt: iso(row.ended_at),
+    durationMs: row.ended_at === null || row.started_at === null ? null : Math.max(0, row.ended_at - row.started_at),
+    end: row.end_json === null ? null : parsed<TaskEnd>(row.end_json),
+    result: resultOf(row.result_json, row.head),
+    usage: row.usage_json === null ? null : parsed<Usage>(row.usage_json),
+    lastEventSeq: row.last_seq,
+    metadata: row.meta_json === null ? null : parsed<Record<string, unknown>>(row.meta_json),
+  };
+}
+
+export function resultOf(json: string | null, head: string | null): TaskResult | null {
+  if (json === null) return null;
+  const { chars, sha256, partial, droppedChars } = parsed<ResultNote>(json);
+  return { chars, head: head ?? "", sha256, partial, droppedChars };
+}
+
+export interface AttemptRow {
+  attempt: number;
+  state: Attempt["state"];
+  session_id: string | null;
+  started_at: number | null;
+  ended_at: number | null;
+  end_json: string | null;
+  result_json: string | null;
+  head: string | null;
+  usage_json: string | null;
+}
+
+export function toAttempt(taskId: string, row: AttemptRow): Attempt {
+  return {
+    taskId,
+    attempt: row.attempt,
+    state: row.state,
+    sessionId: row.session_id,
+    startedAt: iso(row.started_at),
+    endedAt: iso(row.ended_at),
+    end: row.end_json === null ? null : parsed<TaskEnd>(row.end_json),
+    result: resultOf(row.result_json, row.head),
+    usage: row.usage_json === null ? null : parsed<Usage>(row.usage_json),
+  };
+}
+
+export interface EventRow {
+  seq: number;
+  attempt: number;
+  at: number;
+  kind: TaskEvent["kind"];
+  data: string;
+}
+
+export function toEvent(taskId: string, row: EventRow): TaskEvent {
+  return {
+    taskId,
+    seq: row.seq,
+    attempt: row.attempt,
+    at: new Date(row.at).toISOString(),
+    kind: row.kind,
+    data: parsed<Record<string, unknown>>(row.data),
+  };
+}
+
+export interface ApprovalRow {
+  id: string;
+  task_id: string;
+  agent: string | null;
+  attempt: number;
+  ask_key: string;
+  kind: Approval["kind"];
+  title: string;
+  detail_json: string;
+  approvers_json: string;
+  state: Approval["state"];
+  on_expire: Approval["onExpire"];
+  on_reject: Approval["onReject"];
+  attached: number;
+  requested_at: number;
+  expires_at: number;
+  decided_at: number | null;
+  decided_by_json: string | null;
+  comment: string | null;
+}
+
+export const approvalColumns =
+  "p.*, (SELECT t.id FROM task t WHERE t.seq = p.task) AS task_id, (SELECT t.agent FROM task t WHERE t.seq = p.task) AS agent";
+
+export function toApproval(row: ApprovalRow): Approval {
+  return {
+    id: row.id,
+    taskId: row.task_id,
+    attempt: row.attempt,
+    kind: row.kind,
+    key: row.ask_key,
+    agent: row.agent ?? "",
+    title: row.title,
+    detail: parsed<unknown>(row.detail_json),
+    approvers: parsed<Approval["approvers"]>(row.approvers_json),
+    state: row.state,
+    onExpire: row.on_expire,
+    onReject: row.on_reject,
+    attached: row.attached === 1,
+    requestedAt: new Date(row.requested_at).toISOString(),
+    expiresAt: new Date(row.expires_at).toISOString(),
+    decidedAt: iso(row.decided_at),
+    decidedBy: row.decided_by_json === null ? null : parsed<NonNullable<Approval["decidedBy"]>>(row.decided_by_json),
+    comment: row.comment,
+  };
+}
+
+export function iso(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
+/** JSON that this package wrote itself. */
+export function parsed<T>(json: string): T {
+  return JSON.parse(json) as T;
+}
+
+/** Writes changed columns of one row, if it is still in the state it was read in. */
+export function updateTask(db: Database, row: TaskRecord, changes: Partial<TaskRecord>): void {
+  let set = "";
+  const values: SqlValue[] = [];
+  for (const [key, value] of Object.entries(changes)) {
+    set += set === "" ? `${key} = ?` : `, ${key} = ?`;
+    values.push(value);
+  }
+  values.push(row.seq, row.state, row.fence);
+  const { changes: written } = db.run(`UPDATE task SET ${set} WHERE seq = ? AND state = ? AND fence = ?`, values);
+  if (written !== 1) throw new Error(`task ${row.id} changed while it was being written`);
+}

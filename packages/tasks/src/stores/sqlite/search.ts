@@ -1,0 +1,82 @@
+import type { Database, SqlValue } from "@toolhaft/sqlite";
+import { fold, searchText } from "../../search-text.ts";
+import type { TasksFile, WriteJob } from "./file.ts";
+import { type PackedEndedRow, taskColumns, toTask, unpackEnded } from "./rows.ts";
+
+/** Tasks indexed in one transaction, so that nobody waits long for the lock. */
+const batch = 250;
+
+/** Brings the index up to date; edges leave that for later. */
+export async function indexAll(file: TasksFile): Promise<void> {
+  while (await file.read(isBehind)) await file.write(indexSome);
+}
+
+function isBehind(db: Database): boolean {
+  return db.get("SELECT 1 FROM task WHERE unindexed IS NOT NULL LIMIT 1") !== undefined;
+}
+
+function indexSome({ db }: WriteJob): void {
+  const rows = db.all<PackedEndedRow>(
+    `SELECT ${taskColumns} FROM task t WHERE t.unindexed IS NOT NULL ORDER BY t.seq LIMIT ${batch}`,
+  );
+  for (const row of rows.map(unpackEnded)) {
+    const task = toTask(row);
+    db.run(
+      `INSERT INTO doc(seq, title, text) VALUES(?, ?, ?)
+       ON CONFLICT(seq) DO UPDATE SET title = excluded.title, text = excluded.text`,
+      [row.seq, fold(task.title), searchText(task)],
+    );
+    db.run("UPDATE task SET unindexed = NULL WHERE seq = ?", [row.seq]);
+  }
+}
+
+/** A condition on `t.seq` for terms of any length: trigrams find the long ones, the text itself is asked for the rest. */
+export function matchCondition(terms: readonly string[]): { sql: string; values: SqlValue[] } | undefined {
+  if (terms.length === 0) return undefined;
+  const long = terms.filter((term) => [...term].length >= 3);
+  const short = terms.filter((term) => [...term].length < 3);
+  const conditions = short.map(() => "instr(d.text, ?) > 0");
+  const values: SqlValue[] = [...short];
+  if (long.length > 0) {
+    conditions.unshift("d.seq IN (SELECT rowid FROM doc_trigram WHERE doc_trigram MATCH ?)");
+    values.unshift(long.map(quoted).join(" AND "));
+  }
+  return { sql: `EXISTS (SELECT 1 FROM doc d WHERE d.seq = t.seq AND ${conditions.join(" AND ")})`, values };
+}
+
+function quoted(term: string): string {
+  return `"${term.replaceAll('"', '""')}"`;
+}
+
+/** Milliseconds without a change after which new texts are indexed. */
+const idleMs = 1_000;
+
+/** Indexes when nothing else happens, so that the next search need not. */
+export function idleIndex(file: TasksFile): { stop(): Promise<void> } {
+  let timer: NodeJS.Timeout | undefined;
+  let working: Promise<void> | undefined;
+  let stopped = false;
+  file.listen(() => {
+    if (stopped || working !== undefined) return;
+    if (timer === undefined) timer = setTimeout(pass, idleMs).unref();
+    else timer.refresh();
+  });
+  return {
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await working;
+    },
+  };
+
+  function pass(): void {
+    timer = undefined;
+    if (stopped) return;
+    working = indexAll(file)
+      // Whoever searches next does it again, and is told what is wrong.
+      .catch(() => undefined)
+      .finally(() => {
+        working = undefined;
+      });
+  }
+}
