@@ -12,7 +12,13 @@ export type {
   SourceResult,
   TokenCounter,
 } from "./source.ts";
-export { type AssetFound, type AssetSearch, type AssetSourceOptions, assetSource } from "./sources/asset.ts";
+export {
+  type AssetFound,
+  type AssetSearch,
+  type AssetSourceOptions,
+  type AssetText,
+  assetSource,
+} from "./sources/asset.ts";
 export { type FileLimits, type FilesSourceOptions, filesSource } from "./sources/files.ts";
 export { type MemoryHit, type MemorySearch, type MemorySourceOptions, memorySource } from "./sources/memory.ts";
 export {

@@ -33,7 +33,7 @@ export type { ObserveOptions } from "./observe.ts";
 export type { Capture } from "./observers.ts";
 export { reduceStep, type Step } from "./reduce.ts";
 export { classOf } from "./signal-types.ts";
-export { type CatalogAsset, catalogSpecs, type FunctionCatalog } from "./specs/catalog.ts";
+export { type CatalogAsset, type CatalogText, catalogSpecs, type FunctionCatalog } from "./specs/catalog.ts";
 export { type DirectorySpecsOptions, directorySpecs } from "./specs/directory.ts";
 export { type FunctionSpec, type FunctionSpecs, staticSpecs } from "./specs/specs.ts";
 export type { FunctionStateData, FunctionView } from "./state-view.ts";

@@ -612,7 +612,10 @@ describe("where functions come from", () => {
           path: `${name}.md`,
         })),
       }),
-      read: async ({ name }) => ({ text: texts[name] ?? "" }),
+      read: async ({ name }) => {
+        const bytes = Buffer.from(texts[name] ?? "");
+        return { bytes, decode: (start, end) => bytes.toString("utf8", start, end) };
+      },
     });
     expect(await specs.list()).toMatchObject([
       { id: "dev/plan", problems: [expect.stringContaining("unknown_condition")] },

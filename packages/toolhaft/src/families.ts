@@ -17,6 +17,8 @@ export interface FamilyEntry {
 
 /** Every family this command knows; a new one is one line here and one dependency. */
 export const registry: readonly FamilyEntry[] = [
+  { name: "context", byDefault: true, load: async () => (await import("./project-context.ts")).createProjectContext() },
+  { name: "functions", byDefault: true, load: async () => (await import("@toolhaft/functions")).createFunctions() },
   { name: "hashline", byDefault: true, load: async () => (await import("@toolhaft/hashline")).createHashline() },
   { name: "lsp-tools", byDefault: true, load: async () => (await import("@toolhaft/lsp-tools")).createLspTools() },
   { name: "memory", byDefault: true, load: async () => (await import("@toolhaft/memory")).createMemory() },

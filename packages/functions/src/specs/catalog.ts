@@ -1,4 +1,11 @@
-import { builtinConditions, type ConditionRegistry, parseFunction } from "@toolhaft/asset-format";
+import {
+  builtinConditions,
+  type ConditionRegistry,
+  type FunctionSpec as Format,
+  parseFunction,
+  parseRole,
+  type RoleSpec,
+} from "@toolhaft/asset-format";
 import { byPriority, type FunctionSpec, type FunctionSpecs, isWithin } from "./specs.ts";
 
 /** An asset as a catalog lists it. */
@@ -8,13 +15,21 @@ export interface CatalogAsset {
   name: string;
   role: string | null;
   path: string;
+  /** Set on a copy that another one hides. */
+  shadowedBy?: string;
+}
+
+/** A text file as it lies on disk, and how to read a stretch of its bytes. */
+export interface CatalogText {
+  readonly bytes: Uint8Array;
+  decode(start: number, end: number): string;
 }
 
 /** The methods of a catalog that are needed: those of `@toolhaft/assets` fit. */
 export interface FunctionCatalog<A extends CatalogAsset = CatalogAsset> {
   version(): Promise<string>;
   list(filter: { type?: "function" }): Promise<{ assets: readonly A[] }>;
-  read(asset: A): Promise<{ text: string }>;
+  read(asset: A): Promise<CatalogText>;
 }
 
 /** Functions of a catalog that somebody else keeps up to date. */
@@ -37,14 +52,19 @@ export function catalogSpecs<A extends CatalogAsset>(
   };
   const readAll = async (): Promise<readonly FunctionSpec[]> => {
     const { assets } = await catalog.list({ type: "function" });
-    const specs = await Promise.all(assets.filter(({ type }) => type === "function").map(specOf));
+    const shown = assets.filter(({ type, shadowedBy }) => type === "function" && shadowedBy === undefined);
+    const specs = await Promise.all(shown.map(specOf));
     return specs.flatMap((spec) => spec ?? []).sort(byPriority);
   };
   const specOf = async (asset: A): Promise<FunctionSpec | undefined> => {
-    const { text } = await catalog.read(asset);
-    const { value, problems } = parseFunction(text, `${asset.name}.md`, registry);
-    if (!value) return undefined;
+    const file = await catalog.read(asset);
+    const text = file.decode(0, file.bytes.length);
     const { role, path } = asset;
+    // Entries of role.yaml have an id that ends in #name.
+    const { value, problems } = asset.id.includes("#")
+      ? { value: inlineFunction(text, asset, registry), problems: [] }
+      : parseFunction(text, `${asset.name}.md`, registry);
+    if (!value) return undefined;
     const errors = problems.filter(({ severity }) => severity === "error");
     return {
       ...value,
@@ -61,4 +81,18 @@ export function catalogSpecs<A extends CatalogAsset>(
     },
     version: () => catalog.version(),
   };
+}
+
+/** The entry of a `role.yaml`; the file may be that of a role above. */
+function inlineFunction(text: string, { name, role }: CatalogAsset, conditions: ConditionRegistry): Format | undefined {
+  for (let id = role ?? ""; id !== ""; id = id.slice(0, Math.max(0, id.lastIndexOf("/")))) {
+    const { value } = parseRole(text, id, { conditions });
+    const found = value && within(value, role).find((spec) => spec.name === name);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function within(spec: RoleSpec, role: string | null): readonly Format[] {
+  return spec.id === role ? spec.inlineFunctions : spec.subagents.flatMap((below) => within(below, role));
 }
