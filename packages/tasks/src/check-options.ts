@@ -3,13 +3,13 @@ import type { TasksOptions } from "./options.ts";
 
 const positive = z.number().int().positive();
 const schema = z.strictObject({
-  store: z.unknown(),
+  store: z.unknown().optional(),
   path: z.string().min(1).optional(),
   durability: z.enum(["normal", "full"]).optional(),
   visibility: z.enum(["store", "root"]).optional(),
   maxWaitMs: z.number().int().min(0).max(600_000).optional(),
-  clock: z.unknown(),
-  workspace: z.unknown(),
+  clock: z.unknown().optional(),
+  workspace: z.unknown().optional(),
   board: z
     .strictObject({
       leaseMs: positive.optional(),

@@ -52,7 +52,7 @@ testFamily({
       ],
       invalid: [{ title: "a blank title", input: { title: " ", body: "b" }, text: /blank/ }],
       finer: ["title", "body", "assignee", "dedupe_key"],
-      unsupported: ["openai-strict"],
+      unsupported: ["anthropic-strict", "openai-strict"],
     },
     task_claim: {
       valid: [
