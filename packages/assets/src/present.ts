@@ -20,7 +20,8 @@ export function row(cells: readonly string[]): string {
 }
 
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  return [row(head), row(head.map(() => "---")), ...rows.map(row)];
+  // A blank line ends it: the next line would be read as a row.
+  return ["", row(head), row(head.map(() => "---")), ...rows.map(row), ""];
 }
 
 /** `function (plan)`: what it is and, when there is one, a label. */

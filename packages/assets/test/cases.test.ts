@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noExplicitAny: the shapes of many answers are read here
 import { readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { found, rules, setting } from "./setting.ts";

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type AnyTool, type ContextInit, createContext, createPolicy, type ToolResult } from "@toolhaft/core";
+import { type AnyTool, type ContextInit, createContext, type ToolResult } from "@toolhaft/core";
 import { snapshotOf } from "@toolhaft/testing";
 import { onTestFinished } from "vitest";
 import { type Assets, type AssetsOptions, createAssets } from "../src/index.ts";
@@ -33,10 +33,7 @@ const names = {
 } as const;
 
 /** Everything may be written without a question. */
-export const allowing = (directory: string): ContextInit => ({
-  directory,
-  policy: createPolicy({ allow: ["asset.fix", "skill.write", "skill.delete", "file.write", "file.read"], directory }),
-});
+export const allowing = (directory: string): ContextInit => ({ directory, asker: async () => ({ allow: true }) });
 
 export interface Setting {
   directory: string;

@@ -479,7 +479,7 @@ function bodyStart(file: TextModel, path: string): number {
 function notFound(found: Extract<TextMatch, { kind: "missing" }>, path: string): ToolError {
   const { closest } = found;
   const places = closest.map(({ line, endLine, similarity }) => `lines ${line}–${endLine} (similarity ${similarity})`);
-  const diffs = closest.map(({ diff }) => diff.trimEnd()).join("\n");
+  const diffs = closest.map(({ diff }) => diff.slice(Math.max(0, diff.indexOf("@@"))).trimEnd()).join("\n");
   return new ToolError(
     "conflict",
     `the text is not in ${path}${closest.length > 0 ? `; nearest: ${places.join(", ")}\n${diffs}` : ""}`,

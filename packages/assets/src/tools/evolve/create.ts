@@ -19,11 +19,17 @@ export function evolveCreateTool(operations: Operations) {
       manifest: z
         .object({
           description: z.string().meta({ description: "What it does and when to use it, up to 1,024 characters." }),
-          license: z.string().optional(),
-          compatibility: z.string().optional(),
-          metadata: z.record(z.string(), z.string()).optional(),
-          allowed_tools: z.union([z.string(), z.array(z.string())]).optional(),
-          disallowed_tools: z.union([z.string(), z.array(z.string())]).optional(),
+          license: z.string().optional().describe("Name of the license."),
+          compatibility: z.string().optional().describe("What it needs, up to 500 characters."),
+          metadata: z.record(z.string(), z.string()).optional().describe("Further keys, text to text."),
+          allowed_tools: z
+            .union([z.string(), z.array(z.string())])
+            .optional()
+            .describe("Tools it pre-approves: rules such as Bash(git:*)."),
+          disallowed_tools: z
+            .union([z.string(), z.array(z.string())])
+            .optional()
+            .describe("Tools it pre-approves: rules such as Bash(git:*)."),
         })
         .describe("The header."),
       body: z.string().default("").meta({ description: "Text below the header, up to 160,000 characters." }),
