@@ -56,7 +56,10 @@ export function plantedCorpus(): Corpus {
     const sentence = chinese
       ? `${thing}的${fact}已经改成${answer}。`
       : `The ${fact} of the ${thing} was changed to ${answer}. `;
-    const topic = chinese ? `${thing}的${fact}` : `${fact} of the ${thing}`;
+    // Every other topic has its words as they are typed, apart; the rest stand in the text as they are.
+    const asTyped = planted.length % 4 < 2;
+    const joined = chinese ? `${thing}的${fact}` : `${fact} of the ${thing}`;
+    const topic = asTyped ? `${thing} ${fact}` : joined;
     planted.push({ topic, answer, sentence });
     const before = Math.floor(random() * 12);
     const noise = chinese ? 填充 : filler;

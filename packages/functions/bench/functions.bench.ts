@@ -70,24 +70,52 @@ export default defineBench(async (bench) => {
       name: `a turn with ${active} active functions`,
       ours: () => family.engine.step(session, { type: "turn" }),
       baseline: { name: "a bare transaction with the same rows", run: () => bare.write(writeRows) },
+      by: "wall",
       target: { max: 3 },
     });
+    const effects = JSON.stringify(list.map(({ id }) => ({ id, effect: "paused" })));
     await bench.compare({
-      name: `a signal with ${active} active functions`,
-      ours: () =>
-        family.engine.step(session, { type: "signal", signal: "progress", payload: { percent: 50 }, by: "worker" }),
+      name: `a signal that pauses ${active} active functions, and its resolution`,
+      async ours() {
+        const event = { type: "signal", signal: "need_approval", payload: { question: "Go?" }, by: "worker" } as const;
+        const { signal } = await family.engine.step(session, event);
+        await family.engine.step(session, { type: "resolve", seq: signal?.seq ?? -1, by: "human" });
+      },
       baseline: {
-        name: "a bare transaction with the same rows",
-        run: () =>
-          bare.write(() => {
+        name: "two bare transactions with the same rows",
+        async run() {
+          await bare.write(() => {
             writeRows();
             bareSignal++;
             bare.run(
               "INSERT INTO signals(id, session, at, type, class, payload, agent, call_id, expires_at, functions) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-              [`sig_${bareSignal}`, session, 1, "progress", "info", '{"percent":50}', "worker", null, null, "[]"],
+              [
+                `sig_${bareSignal}`,
+                session,
+                1,
+                "need_approval",
+                "pausing",
+                '{"question":"Go?"}',
+                "worker",
+                null,
+                null,
+                effects,
+              ],
             );
-          }),
+          });
+          await bare.write(() => {
+            writeRows();
+            bare.run("INSERT INTO resolutions(session, pause, at, kind, by) VALUES(?, ?, ?, ?, ?)", [
+              session,
+              bareSignal,
+              1,
+              "resolved",
+              "human",
+            ]);
+          });
+        },
       },
+      by: "wall",
       target: { max: 3 },
     });
     const state = list.reduce(

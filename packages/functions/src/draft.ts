@@ -11,8 +11,8 @@ import type {
 import type { Capture } from "./observers.ts";
 import type { FunctionSpec, SpecIndex } from "./specs/specs.ts";
 
-/** A state under change, within one step. Its records are replaced and never written into. */
-export interface Draft {
+/** A state under change, within one step; it can be read as one. Its records are replaced and never written into. */
+export interface Draft extends SessionState {
   readonly session: string;
   readonly step: number;
   turn: number;
@@ -81,7 +81,9 @@ export function edit(draft: Draft, id: string, change: Partial<FunctionRecord>):
 export function editAll(draft: Draft, change: (record: FunctionRecord) => Partial<FunctionRecord>): void {
   for (const record of Object.values(draft.functions)) {
     const changed = change(record);
-    if (Object.keys(changed).length > 0) edit(draft, record.id, changed);
+    // A record that stays the same object is not written again.
+    const differs = Object.entries(changed).some(([key, value]) => Reflect.get(record, key) !== value);
+    if (differs) edit(draft, record.id, changed);
   }
 }
 

@@ -102,6 +102,10 @@ function planned(
   facts: Omit<OuterFacts, "seq">,
 ): readonly Capture[] {
   if (event.type !== "tool" && event.type !== "message" && event.type !== "signal") return [];
+  const capturing = Object.keys(state.functions).some((id) =>
+    index.get(id)?.observe.some((one) => one.captureArtifact !== undefined || one.capturePayloadAs !== undefined),
+  );
+  if (!capturing) return [];
   return reduceStep(state, event, index, { ...facts, seq: 1 }, desk.conditions).captures;
 }
 

@@ -1,5 +1,5 @@
 import type { FunctionObserver } from "@toolhaft/asset-format";
-import { type Draft, edit, finish, isOpen } from "./draft.ts";
+import { type Draft, edit, isOpen } from "./draft.ts";
 import { judge } from "./evaluate.ts";
 import type { FunctionEvent } from "./events.ts";
 import { byPriority } from "./specs/specs.ts";
@@ -34,7 +34,7 @@ function run(draft: Draft, event: FunctionEvent, id: string, observer: FunctionO
   const record = draft.functions[id];
   const spec = draft.index.get(id);
   if (!record || !spec || !applies(draft, event, observer)) return;
-  const scene = { record, spec, state: finish(draft), artifacts: draft.artifacts, registry: draft.registry };
+  const scene = { record, spec, state: draft, artifacts: draft.artifacts, registry: draft.registry };
   if (observer.when && !judge(observer.when, scene).value) return;
   const { setEvidence, captureArtifact, capturePayloadAs, inject } = observer;
   if (setEvidence !== undefined && !record.evidence.includes(setEvidence)) {

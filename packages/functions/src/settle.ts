@@ -1,4 +1,4 @@
-import { activate, type Draft, deactivate, edit, finish } from "./draft.ts";
+import { activate, type Draft, deactivate, edit } from "./draft.ts";
 import { judge, judgeGate, type Scene } from "./evaluate.ts";
 import type { ArtifactFact, FunctionRecord, Phase, SessionState } from "./model.ts";
 import { byPriority, type FunctionSpec, type SpecIndex } from "./specs/specs.ts";
@@ -112,7 +112,7 @@ function inOrder(draft: Draft): string[] {
 function sceneOf(draft: Draft, record: FunctionRecord, spec: FunctionSpec | undefined): Scene | undefined {
   if (spec === undefined) return undefined;
   const artifacts: Readonly<Record<string, ArtifactFact>> = draft.artifacts;
-  return { record, spec, state: finish(draft), artifacts, registry: draft.registry };
+  return { record, spec, state: draft, artifacts, registry: draft.registry };
 }
 
 function withLabel(evidence: readonly string[], isSet: boolean): readonly string[] {

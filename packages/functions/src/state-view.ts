@@ -118,7 +118,7 @@ async function viewFunction(sight: Sight, record: FunctionRecord, options: ViewO
   const { artifacts = true, evidence = true } = options;
   const { id, name, role, run, turns, continued: count } = record;
   const spec = index.get(id);
-  const values = { ...record.values };
+  const values = structuredClone(record.values);
   if (spec === undefined) {
     const phase = nextPhase(record, undefined, index, false);
     return {
