@@ -67,7 +67,11 @@ describe("the real families", () => {
     const { call, context, families } = await everything();
     const everywhere = good(await call({ topic: "postgres port" }, context)).data;
     // The file of the skill and the skill are one text: one hit that names both.
-    expect(everywhere.hits.some(({ alsoAt, ref }) => [ref, ...alsoAt].filter((one) => one.includes("SKILL.md")).length === 2)).toBe(true);
+    expect(
+      everywhere.hits.some(
+        ({ alsoAt, ref }) => [ref, ...alsoAt].filter((one) => one.includes("SKILL.md")).length === 2,
+      ),
+    ).toBe(true);
     const sources = ["memory", "task", "session", "asset"];
     const { data, text } = good(await call({ topic: "postgres port", sources }, context));
     expect(data.sources.map(({ name, status }) => `${name} ${status}`)).toEqual([

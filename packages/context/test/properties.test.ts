@@ -39,7 +39,7 @@ const piece = fc.oneof(
     "[1] ",
     "# ",
   ),
-  fc.constantFrom("const port = await open({ host, port: 5433 });\n", "if (a[i] !== b?.[j]) { return `${x}`; }\n"),
+  fc.constantFrom("const port = await open({ host, port: 5433 });\n", "if (a[i] !== b?.[j]) { return b; }\n"),
   fc.nat({ max: 900 }).map((length) => "x".repeat(length)),
   fc.nat({ max: 900 }).map((length) => "端".repeat(length)),
 );
