@@ -22,7 +22,7 @@ export function renderHit(hit: ShownHit, number: number): string {
   const date = dateOf(hit.at);
   const head = [
     `[${number}] ${field(hit.source)}`,
-    ...(hit.title === "" ? [] : [field(hit.title)]),
+    ...(hit.title === "" || hit.title === hit.ref ? [] : [field(hit.title)]),
     field(hit.ref),
     ...(hit.alsoAt.length > 0 ? [`also ${hit.alsoAt.map(field).join(", ")}`] : []),
     ...(date === undefined ? [] : [date]),

@@ -1,5 +1,5 @@
-import { nearest, ToolError } from "@toolhaft/core";
-import { type Payload, type SignalClass, type SignalType, signalTypes } from "./model.ts";
+import { ToolError } from "@toolhaft/core";
+import type { Payload, SignalClass, SignalType } from "./model.ts";
 
 const classes: Readonly<Record<SignalType, SignalClass>> = {
   answer: "terminating",
@@ -72,14 +72,6 @@ export function checkPayload(type: SignalType, given: unknown): Payload | null {
     throw invalid(`payload.${name} of ${type} must be ${expected}`, `such as ${example(type)}`);
   }
   return payload;
-}
-
-export function checkType(given: unknown): SignalType {
-  const found = signalTypes.find((type) => type === given);
-  if (found !== undefined) return found;
-  const near = typeof given === "string" ? nearest(given, signalTypes, 1) : [];
-  const question = near.length > 0 ? `; did you mean ${near[0]}?` : "";
-  throw invalid(`type must be one of ${signalTypes.join(", ")}${question}`, `such as {"type": "need_approval"}`);
 }
 
 /** When a pause ends by itself. */
