@@ -33,8 +33,6 @@ export default defineConfig({
         root,
         include: files,
         exclude: long ? [] : ["test/**/*.long.test.ts"],
-        // On a shared machine a real server may stall once; twice in a row is a fault.
-        retry: process.env.CI ? 1 : 0,
         testTimeout: long ? 600_000 : 120_000,
         hookTimeout: long ? 600_000 : 120_000,
       },

@@ -7,7 +7,7 @@ import { createSession, type Session } from "./session.ts";
 import { type Shown, Skipped, type Step } from "./tour.ts";
 import { formatStep, formatSummary, type StepReport } from "./transcript.ts";
 
-const { values } = parseArgs({ options: { step: { type: "string" }, json: { type: "boolean" } } });
+const values = readArguments();
 const repository = fileURLToPath(new URL("../../", import.meta.url));
 const started = performance.now();
 const files = filesOf(repository);
@@ -16,12 +16,12 @@ const directory = copyOf(repository, files);
 const session = createSession(repository, directory);
 const reports: StepReport[] = [];
 let pids: number[] = [];
+let problem: string | undefined;
 
 try {
   const steps = await presentSteps(session);
   const only = values.step === undefined ? undefined : Number(values.step);
-  if (only !== undefined && steps[only - 1] === undefined)
-    throw new Error(`--step takes a number from 1 to ${steps.length}`);
+  if (only !== undefined && steps[only - 1] === undefined) problem = `--step takes a number from 1 to ${steps.length}`;
   for (const [index, step] of steps.entries()) {
     if (only !== undefined && only !== index + 1) continue;
     const report = await runStep(session, step, index + 1);
@@ -37,11 +37,23 @@ try {
 const unchanged = fingerprint(repository, files) === before;
 const alive = pids.filter(isAlive);
 const seconds = (performance.now() - started) / 1_000;
-if (values.json) console.log(JSON.stringify({ steps: reports, seconds, unchanged, alive }, null, 2));
+if (problem !== undefined) console.error(problem);
+else if (values.json) console.log(JSON.stringify({ steps: reports, seconds, unchanged, alive }, null, 2));
 else console.log(formatSummary(reports, seconds, unchanged));
 if (alive.length > 0) console.error(`still running: ${alive.join(", ")}`);
 if (!unchanged || alive.length > 0 || reports.length === 0 || reports.some(({ outcome }) => outcome === "failed"))
   process.exitCode = 1;
+
+function readArguments(): { step?: string; json?: boolean } {
+  try {
+    return parseArgs({ options: { step: { type: "string" }, json: { type: "boolean" } } }).values;
+  } catch (error) {
+    console.error(
+      `${error instanceof Error ? error.message : String(error)}\nusage: npm start -- [--step <n>] [--json]`,
+    );
+    return process.exit(1);
+  }
+}
 
 /** The steps whose tools the server has; each is one file, so a family adds its own beside the others. */
 async function presentSteps({ tour }: Session): Promise<Step[]> {

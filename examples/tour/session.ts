@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { type Shown, Skipped, type Tour } from "./tour.ts";
@@ -27,6 +27,10 @@ export function createSession(repository: string, directory: string): Session {
       command: process.execPath,
       args: [join(repository, "packages/toolhaft/dist/bin.js"), "mcp", "--quiet"],
       cwd: directory,
+      // The language servers of this repository's own tests, behind those of the machine.
+      env: {
+        PATH: [process.env.PATH, join(repository, "packages/lsp-tools/test/servers/node_modules/.bin")].join(delimiter),
+      },
       stderr: "inherit",
     });
     const client = new Client({ name: "tour", version: "1.0.0" }, { capabilities: { elicitation: {} } });

@@ -44,7 +44,8 @@ export default defineBench((bench) => {
     target: { max: 1.25 },
   });
   const zodSize = sizeOf(dirname(require.resolve("zod/package.json")));
-  const coreSize = sizeOf(dirname(dist)) + sizeOf(dirname(require.resolve("@standard-schema/spec/package.json")));
+  const types = fileURLToPath(new URL("../node_modules/@standard-schema/spec", import.meta.url));
+  const coreSize = sizeOf(dirname(dist)) + sizeOf(types);
   bench.figure({
     name: "installed size with zod",
     ours: coreSize + zodSize,

@@ -50,6 +50,24 @@ export function isStillRunning(thrown: unknown): thrown is StillRunning {
   }
 }
 
+/** As many as a busy host runs at once under one signal, each with a few listeners. */
+const listenersOfOneSignal = 1_500;
+
+/**
+ * Makes room for the listeners of many calls under one signal: Node takes more than ten for a leak and prints a warning.
+ * A limit that somebody chose is left alone.
+ */
+export function roomForListeners(signal: AbortSignal): void {
+  const events = typeof process === "object" ? process.getBuiltinModule?.("node:events") : undefined;
+  if (events === undefined) return;
+  try {
+    if (events.getMaxListeners(signal) === events.defaultMaxListeners)
+      events.setMaxListeners(listenersOfOneSignal, signal);
+  } catch {
+    // No signal of Node's own, or one whose limit was lifted altogether, which Node 20 takes for none: both are never warned of.
+  }
+}
+
 /**
  * Runs with an abort that is cooperative and honest: work that finishes is a success, work that hangs is said to run on.
  *
@@ -69,6 +87,7 @@ export function settleOrAbort(run: () => Promise<unknown>, signal: AbortSignal, 
         reject(new StillRunning(aborted(signal, message, { stillRunning: true })));
       }, graceMs);
     };
+    roomForListeners(signal);
     signal.addEventListener("abort", onAbort, { once: true });
     // A function that throws at once rejects like one that does so later.
     new Promise((settled) => settled(run())).then(

@@ -3,15 +3,25 @@ import { failureOf, internalFailure } from "./failure.ts";
 import type { Internals } from "./internals.ts";
 import type { Middleware, Next, ToolCall } from "./middleware/types.ts";
 import { capResult, failed } from "./result.ts";
-import { runSteps } from "./steps.ts";
+import { type Around, runSteps } from "./steps.ts";
 import type { AnyTool, ToolResult } from "./tool.ts";
 
 /** Middleware around steps 2–8. One that throws gives `internal`; one that calls `next` twice is refused. */
 export function runThrough(internals: Internals, call: ToolCall): Promise<ToolResult> {
   const { middleware } = internals.binding;
   // Without middleware the steps cap their own text: a second async function around them costs a quarter of the call.
-  if (middleware.length === 0) return runSteps(internals, call, true);
-  return runChain(middleware, (passed) => runSteps(internals, passed, false), call, internals);
+  if (middleware.length === 0) return runSteps(internals, call, undefined);
+  const around: Around = { passedOn: false, endedEarly: false };
+  let steps: Promise<ToolResult> | undefined;
+  try {
+    const given = step(middleware, (passed) => (steps = runSteps(internals, passed, around)), 0, call);
+    if (given !== steps || around.endedEarly) return whole(given, call.tool, internals);
+    // Every middleware passed on the promise that it was given: the steps are on their own again.
+    around.passedOn = true;
+    return given;
+  } catch (thrown) {
+    return whole(Promise.reject(thrown), call.tool, internals);
+  }
 }
 
 /** The same around a tool that core did not make. What must run before `execute` runs before its `call`. */
@@ -29,20 +39,20 @@ export async function runForeign(
     }
     return tool.call(passed.raw, passed.context);
   };
-  return runChain(middleware, inner, call, undefined);
+  return whole(
+    Promise.resolve().then(() => step(middleware, inner, 0, call)),
+    call.tool,
+    undefined,
+  );
 }
 
-async function runChain(
-  middleware: readonly Middleware[],
-  inner: Next,
-  call: ToolCall,
-  internals: Internals | undefined,
-): Promise<ToolResult> {
+/** The result within the tool's limits; what a middleware throws as a failure. */
+async function whole(given: Promise<ToolResult>, tool: AnyTool, internals: Internals | undefined): Promise<ToolResult> {
   try {
-    return capResult(await step(middleware, inner, 0, call), call.tool);
+    return capResult(await given, tool);
   } catch (thrown) {
     const error = isToolError(thrown) ? failureOf(thrown) : internalFailure(thrown, "a middleware failed: ");
-    return capResult(failed(internals, error), call.tool);
+    return capResult(failed(internals, error), tool);
   }
 }
 

@@ -1,3 +1,4 @@
+import { roomForListeners } from "./abort.ts";
 import type { Asker, Decision, PermissionRequest, ToolContext } from "./context.ts";
 import { isToolError, ToolError } from "./errors.ts";
 import { policyOf } from "./policy/create-policy.ts";
@@ -171,6 +172,7 @@ export function askPerson(
       onAbort();
       return;
     }
+    roomForListeners(signal);
     signal.addEventListener("abort", onAbort, { once: true });
     const answered = (decision: unknown): void => {
       if (!isDecision(decision)) fail(refused("no_asker", `${what} was asked, and the answer was neither yes nor no`));

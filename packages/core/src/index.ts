@@ -1,3 +1,4 @@
+export { roomForListeners } from "./abort.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export type { Ask, Asker, ContextInit, Decision, PermissionRequest, ProgressUpdate, ToolContext } from "./context.ts";
 export { createContext, isVisible, narrowContext } from "./create-context.ts";

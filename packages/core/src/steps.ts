@@ -12,12 +12,20 @@ import { wellFormed } from "./well-formed.ts";
 
 const nothingRan = "the call was stopped before it began; nothing ran";
 
+/** What stands around the steps of one call; middleware sees the whole text, so it is not theirs to cap. */
+export interface Around {
+  /** Set once all of it has handed on the steps' own promise: then nothing comes after them. */
+  passedOn: boolean;
+  /** Set by steps that ended before anybody could tell. */
+  endedEarly: boolean;
+}
+
 /**
  * Steps 2–8 of one call. Never throws for a tool's failure.
  *
- * @param last Whether nothing stands around it that caps the text.
+ * @param around Left out where the steps are all there is, and cap their text.
  */
-export async function runSteps(internals: Internals, call: ToolCall, last: boolean): Promise<ToolResult> {
+export async function runSteps(internals: Internals, call: ToolCall, around: Around | undefined): Promise<ToolResult> {
   const { tool } = call;
   const context = withOwnSignal(call.context);
   const abortable = canAbort(context);
@@ -25,20 +33,20 @@ export async function runSteps(internals: Internals, call: ToolCall, last: boole
   try {
     const { definition } = internals.core;
     const allowed = toolVerdict(context, tool.name);
-    if (allowed?.effect === "deny") return ended(failed(internals, toolDenied(tool, allowed)), tool, last);
+    if (allowed?.effect === "deny") return ended(failed(internals, toolDenied(tool, allowed)), tool, around);
 
     const parsed = tool.parse(call.raw);
-    if (!parsed.ok) return ended(failed(internals, parsed.error), tool, last);
+    if (!parsed.ok) return ended(failed(internals, parsed.error), tool, around);
     const { input, repaired } = parsed;
     if (repaired.length > 0) noteRepairs(context, repaired);
     if (abortable && context.signal.aborted)
-      return ended(failed(internals, aborted(context.signal, nothingRan)), tool, last);
+      return ended(failed(internals, aborted(context.signal, nothingRan)), tool, around);
 
     if (definition.effects !== undefined || allowed?.effect === "ask")
       await askEffects(tool, input, context, allowed?.effect === "ask");
     if (call.before !== undefined) for (const hook of call.before) await hook(input);
     if (abortable && context.signal.aborted)
-      return ended(failed(internals, aborted(context.signal, nothingRan)), tool, last);
+      return ended(failed(internals, aborted(context.signal, nothingRan)), tool, around);
 
     running = true;
     const output = abortable
@@ -47,15 +55,17 @@ export async function runSteps(internals: Internals, call: ToolCall, last: boole
     running = false;
     const quiet = progressOf(context)?.settle();
     if (quiet !== undefined) await quiet;
-    return ended(finish(internals, tool, output, input, context), tool, last);
+    return ended(finish(internals, tool, output, input, context), tool, around);
   } catch (thrown) {
     await progressOf(context)?.settle();
-    return ended(failedBy(internals, thrown, abortable ? context.signal : undefined, running), tool, last);
+    return ended(failedBy(internals, thrown, abortable ? context.signal : undefined, running), tool, around);
   }
 }
 
-function ended(result: ToolResult, tool: AnyTool, last: boolean): ToolResult {
-  return last ? capResult(result, tool) : result;
+function ended(result: ToolResult, tool: AnyTool, around: Around | undefined): ToolResult {
+  if (around === undefined || around.passedOn) return capResult(result, tool);
+  around.endedEarly = true;
+  return result;
 }
 
 /** What a throw means: of `execute` while it ran, or of the gate and the hooks before it. */

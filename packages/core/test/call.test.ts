@@ -1,4 +1,4 @@
-import { getEventListeners } from "node:events";
+import { getEventListeners, getMaxListeners, setMaxListeners } from "node:events";
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
@@ -399,6 +399,39 @@ describe("abort", () => {
     const result = await half.call({}, { signal: controller.signal });
     expect(result).toMatchObject({ ok: false, error: { code: "cancelled" }, fileChanges: [change] });
     expect(result.text).toContain("2 of 3 files were written");
+  });
+
+  it("many calls under one signal are no leak that Node would warn of; a limit that somebody chose stays", async () => {
+    const warned: Error[] = [];
+    const onWarning = (warning: Error): void => void warned.push(warning);
+    process.on("warning", onWarning);
+    const controller = new AbortController();
+    const chosen = new AbortController();
+    setMaxListeners(40, chosen.signal);
+    const running = [controller, chosen].flatMap(({ signal }) =>
+      Array.from({ length: 30 }, () => probe(() => turn().then(() => ({ value: 1 }))).call({}, { signal })),
+    );
+    for (const result of await Promise.all(running)) expect(result.ok).toBe(true);
+    await turn();
+    process.off("warning", onWarning);
+    expect(warned).toEqual([]);
+    expect(getMaxListeners(chosen.signal)).toBe(40);
+  });
+
+  it("a signal that only behaves like one is heard, and one without any limit stays so", async () => {
+    const lifted = new AbortController();
+    setMaxListeners(0, lifted.signal);
+    expect(await echo.call({ text: "a" }, { signal: lifted.signal })).toMatchObject({ ok: true });
+    const { signal } = new AbortController();
+    const listeners = new Set<unknown>();
+    const like = {
+      aborted: false,
+      reason: undefined,
+      addEventListener: (_type: string, listener: unknown) => void listeners.add(listener),
+      removeEventListener: (_type: string, listener: unknown) => void listeners.delete(listener),
+    } as unknown as typeof signal;
+    expect(await echo.call({ text: "a" }, { signal: like })).toMatchObject({ ok: true });
+    expect(listeners.size).toBe(0);
   });
 
   it("1,000 calls leave no listener, aborted or not", async () => {

@@ -115,9 +115,10 @@ describe("the gate", () => {
     const yes = asker({ allow: true, remember: "session" });
     const context = createContext({ directory, asker: yes });
     const other = probe(
-      async (_input, given) => (
-        await given.ask({ permission: "file.write", resources: ["/elsewhere/x"], reason: "r" }), { value: 1 }
-      ),
+      async (_input, given) => {
+        await given.ask({ permission: "file.write", resources: ["/elsewhere/x"], reason: "r" });
+        return { value: 1 };
+      },
       { name: "other" },
     );
     await asks.call({}, context);
@@ -160,11 +161,10 @@ describe("the gate", () => {
   it("asks for the open resources of a request only, and one denied ends it", async () => {
     const yes = asker({ allow: true });
     const several = (paths: string[]) =>
-      probe(
-        async (_input, context) => (
-          await context.ask({ permission: "file.write", resources: paths, reason: "r" }), { value: 1 }
-        ),
-      );
+      probe(async (_input, context) => {
+        await context.ask({ permission: "file.write", resources: paths, reason: "r" });
+        return { value: 1 };
+      });
     expect(await several(["/w/a", "/x", "/y"]).call({}, { directory, asker: yes })).toMatchObject({ ok: true });
     expect(yes.asked[0]?.resources).toEqual(["/x", "/y"]);
     expect(await several(["/x", "/w/.toolhaft/s"]).call({}, { directory, asker: yes })).toMatchObject({
@@ -225,7 +225,10 @@ describe("the gate", () => {
       async (_input, context) => {
         const copy = {
           ...context,
-          ask: (request: PermissionRequest) => (through.push(request.permission), context.ask(request)),
+          ask: (request: PermissionRequest) => {
+            through.push(request.permission);
+            return context.ask(request);
+          },
         };
         return { value: (await asks.call({ path: "/w/a" }, copy)).ok };
       },
@@ -240,9 +243,10 @@ describe("effects", () => {
   it("are asked for with the tool's title, before anything runs", async () => {
     const yes = asker({ allow: true });
     const tool = probe(
-      async (_input, context) => (
-        await context.ask({ permission: "file.write", resources: ["/x/a"], reason: "itself" }), { value: 1 }
-      ),
+      async (_input, context) => {
+        await context.ask({ permission: "file.write", resources: ["/x/a"], reason: "itself" });
+        return { value: 1 };
+      },
       { effects: () => [{ permission: "file.write", resource: "/x/a" }] },
     );
     expect(await tool.call({}, { directory, asker: yes })).toMatchObject({ ok: true });
@@ -252,9 +256,10 @@ describe("effects", () => {
 
 describe("default rules of a tool", () => {
   const runs = probe(
-    async (_input, context) => (
-      await context.ask({ permission: "probe.run", resources: ["a"], reason: "r" }), { value: 1 }
-    ),
+    async (_input, context) => {
+      await context.ask({ permission: "probe.run", resources: ["a"], reason: "r" });
+      return { value: 1 };
+    },
     { defaultRules: [{ effect: "allow", permission: "probe.run" }] },
   );
   it("stand in where no rule matches", async () =>
@@ -294,10 +299,10 @@ describe("two spellings of one file", () => {
     await symlink(join(root, "real"), join(root, "link"));
     const yes = asker({ allow: true });
     const tool = probe(
-      async (_input, context) => (
-        await context.ask({ permission: "file.write", resources: [join(root, "real", "new", "x")], reason: "real" }),
-        { value: 1 }
-      ),
+      async (_input, context) => {
+        await context.ask({ permission: "file.write", resources: [join(root, "real", "new", "x")], reason: "real" });
+        return { value: 1 };
+      },
       {
         effects: () => [{ permission: "file.write", resource: join(root, "link", "new", "x") }],
       },

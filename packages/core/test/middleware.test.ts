@@ -61,11 +61,41 @@ describe("wrap", () => {
   it("one that calls next twice is an error", async () => {
     let ran = 0;
     const counted = probe(() => ({ value: ++ran }));
-    const twice: Middleware = async (call, next) => (await next(call), next(call));
+    const twice: Middleware = async (call, next) => {
+      await next(call);
+      return next(call);
+    };
     expect((await wrap(counted, twice).call({})).text).toBe(
       "internal: a middleware failed: a middleware called `next` twice; only `retry` may",
     );
     expect(ran).toBe(1);
+  });
+  it("a text over the tool's limit is cut after all middleware, whether it passes the promise on or a result", async () => {
+    const seen: number[] = [];
+    const passes: Middleware = (call, next) => next(call);
+    const looks: Middleware = async (call, next) => {
+      const result = await next(call);
+      seen.push(result.text.length);
+      return result;
+    };
+    const long = probe(() => ({ value: "x".repeat(5_000) }), { maxTextChars: 1_000 });
+    const fails = probe(() => Promise.reject(new ToolError("conflict", "y".repeat(5_000))), { maxTextChars: 1_000 });
+    const unknown = probe(() => ({ value: 0 }), {
+      maxTextChars: 200,
+      shape: { a: z.enum(["b".repeat(400)]).describe("a") },
+    });
+    for (const [tool, raw] of [
+      [long, {}],
+      [fails, {}],
+      [unknown, { a: "c" }],
+    ] as const) {
+      const plain = await tool.call(raw);
+      expect(plain.text.length).toBeLessThanOrEqual(tool.maxTextChars);
+      for (const middleware of [[passes], [passes, passes, passes], [passes, looks, passes], [looks]])
+        expect((await wrap(tool, ...middleware).call(raw)).text).toBe(plain.text);
+    }
+    expect(seen.every((length) => length > 200)).toBe(true);
+    expect(seen).toHaveLength(6);
   });
   it("core uses the signal, ask and progress of the copy that is passed on", async () => {
     const asked: string[] = [];
@@ -78,7 +108,10 @@ describe("wrap", () => {
     });
     const change: Middleware = (call, next) => {
       const { context } = call;
-      const ask: typeof context.ask = (request) => (asked.push(request.permission), context.ask(request));
+      const ask: typeof context.ask = (request) => {
+        asked.push(request.permission);
+        return context.ask(request);
+      };
       return next({
         ...call,
         context: { ...context, signal: controller.signal, ask, progress: (update) => sent.push(update) },

@@ -73,9 +73,17 @@ describe("tracing", () => {
     }
   });
   it("is the active span while the tool runs, and a child of the one around it", async () => {
-    const inner = probe(() => ({ value: tracer.startActiveSpan("http", (span) => (span.end(), 1)) }), {
-      output: z.object({ value: z.number() }),
-    });
+    const inner = probe(
+      () => ({
+        value: tracer.startActiveSpan("http", (span) => {
+          span.end();
+          return 1;
+        }),
+      }),
+      {
+        output: z.object({ value: z.number() }),
+      },
+    );
     await tracer.startActiveSpan("agent", async (span) => {
       await traced(inner, {});
       span.end();

@@ -309,6 +309,10 @@ describe("bad input", () => {
     expect(read(defaults, { owner: "a", priority: "x".repeat(41) })).toBe(
       'priority: the value is none of "low", "high"',
     );
+    const secret = `ghp_${"a1".repeat(18)}`;
+    expect(read(defaults, { owner: "a", priority: secret })).toBe(
+      'priority: "[secret: github token]" is none of "low", "high"',
+    );
     expect(read(defaults, { owner: "a", ttl_secs: 0 })).toBe("ttl_secs: 0 is below the least allowed, 1");
     const refined = tool({
       code: z

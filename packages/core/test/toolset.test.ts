@@ -142,7 +142,10 @@ describe("other names", () => {
     const set = toolset(echo).prefix("x_");
     const seen: string[] = [];
     const policy = {
-      check: ({ tool }: { tool: string }) => (seen.push(tool), { effect: "deny", reason: "no" }) as never,
+      check: ({ tool }: { tool: string }) => {
+        seen.push(tool);
+        return { effect: "deny", reason: "no" } as const;
+      },
       visible: () => true,
       narrow: (child: never) => child,
     };

@@ -36,7 +36,7 @@ async function writeHuge(lineBytes: number, filler: number): Promise<void> {
   for (let written = 0; written < lineBytes; written += mebibyte) await write(block);
   await write(`${tail}\n`);
   await write(lines([make.prompt({ uuid: "u3", parent: "u2" }, "last neighbour")]));
-  const fill = lines([make.other({ uuid: "x" }, { type: "progress", data: "y".repeat(8_000) })]);
+  const fill = lines([make.other({ uuid: "x", parent: "u3" }, { type: "progress", data: "y".repeat(8_000) })]);
   const many = Buffer.from(fill.repeat(100));
   for (let written = 0; written < filler; written += many.length) await write(many);
   out.end();

@@ -19,7 +19,7 @@ export type { ProcessModule } from "./contract/processes.ts";
 export { type ContractCase, contractOf, type FamilyTest, testFamily, testTool } from "./contract/test-tool.ts";
 export { type FakeClock, fakeClock } from "./fake-clock.ts";
 export { long, runs } from "./long.ts";
-export { checkReadmeExample } from "./readme.ts";
+export { checkReadmeExample, runExample } from "./readme.ts";
 export {
   changedPaths,
   type Files,

@@ -12,7 +12,7 @@ import {
   parseHolder,
 } from "./holder.ts";
 import { absentAs, createFile, namesIn, readSmall, removeFile } from "./small-file.ts";
-import { cannotLink, systemCode } from "./system-error.ts";
+import { cannotLink, cannotMake, systemCode } from "./system-error.ts";
 
 /** Held locks are touched this often. */
 export const TOUCH_MS = 5_000;
@@ -46,12 +46,12 @@ export class LockFolder {
     this.path = path;
   }
 
-  /** @throws ToolError `denied` when the folder is a link or belongs to somebody else */
+  /** @throws ToolError `denied` when the folder is a link or belongs to somebody else, `unavailable` when it cannot be made */
   async ensure(): Promise<void> {
     try {
       await this.#files.mkdir(this.path, 0o700);
     } catch (error) {
-      if (systemCode(error) !== "EEXIST") throw error;
+      if (systemCode(error) !== "EEXIST") throw cannotMake(error, `the lock folder ${this.path}`, "lockDir");
     }
     const stat = await this.#files.lstat(this.path);
     const uid = process.getuid?.();

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ToolError } from "@toolhaft/core";
+import { roomForListeners, ToolError } from "@toolhaft/core";
 import { KeyQueue } from "./key-queue.ts";
 import { type Found, type LockFolder, TOUCH_MS, type Token } from "./lock-files.ts";
 
@@ -138,7 +138,9 @@ class Wait {
     this.#timeoutMs = timeoutMs;
     this.#caller = caller;
     this.#timer = setTimeout(this.#onAbort, timeoutMs);
-    caller?.addEventListener("abort", this.#onAbort, { once: true });
+    if (caller === undefined) return;
+    roomForListeners(caller);
+    caller.addEventListener("abort", this.#onAbort, { once: true });
   }
 
   get signal(): AbortSignal {

@@ -1,5 +1,5 @@
 import type { FileSystem, OpenFile } from "./file-system.ts";
-import { isAbsent } from "./system-error.ts";
+import { isAbsent, systemCode } from "./system-error.ts";
 
 /** Writes all of it, however little the system takes at a time. */
 export async function writeAll(file: OpenFile, bytes: Uint8Array, position = 0): Promise<void> {
@@ -78,5 +78,11 @@ export async function absentAs<T, U>(otherwise: U, use: () => Promise<T>): Promi
 
 /** The names in a folder; none where there is no folder. */
 export async function namesIn(files: FileSystem, path: string): Promise<readonly string[]> {
-  return (await absentAs(undefined, () => files.readdir(path))) ?? [];
+  try {
+    return await files.readdir(path);
+  } catch (error) {
+    // A file in its place, or above it, is told where the folder is to be made.
+    if (isAbsent(error) || systemCode(error) === "ENOTDIR") return [];
+    throw error;
+  }
 }

@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import { ToolError } from "@toolhaft/core";
 import type { FileSystem } from "./file-system.ts";
 import { createFile } from "./small-file.ts";
-import { isAbsent, systemCode, toToolError } from "./system-error.ts";
+import { cannotMake, isAbsent, systemCode } from "./system-error.ts";
 
 /** Makes the folders of a workspace's state when something is first written; git ignores them. */
 export async function ensureStateFolder(files: FileSystem, stateDir: string, inner: string): Promise<string> {
@@ -14,7 +14,7 @@ export async function ensureStateFolder(files: FileSystem, stateDir: string, inn
     for (const folder of [shared, stateDir]) await refuseLink(files, folder);
     await ignoreAll(files, shared);
   } catch (error) {
-    throw toToolError(error, `make the folder ${path}`);
+    throw cannotMake(error, `the folder ${path}`, "stateDir");
   }
   return path;
 }

@@ -64,3 +64,13 @@ export function toToolError(error: unknown, doing: string): ToolError {
   const message = error instanceof Error ? error.message : String(error);
   return new ToolError("internal", `cannot ${doing}: ${message}`, { cause: error });
 }
+
+/** A folder that the tools themselves need cannot be made: no fault of the call, and nothing it could change. */
+export function cannotMake(error: unknown, folder: string, option: string): ToolError {
+  if (error instanceof ToolError) return error;
+  const { message } = toToolError(error, `make ${folder}`);
+  return new ToolError("unavailable", message, {
+    hint: `make the folder that holds it, permit writing there, or choose another ${option}`,
+    cause: error,
+  });
+}

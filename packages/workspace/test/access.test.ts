@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Ask, PermissionRequest } from "@toolhaft/core";
 import { ToolError } from "@toolhaft/core";
@@ -317,6 +317,26 @@ describe("protected paths", () => {
     await change(workspace, [create("x.txt", "x\n")], place.scope);
     await expectError(change(workspace, [create("state/x", "x\n")], place.scope), "denied");
     await expectError(change(workspace, [{ kind: "delete", path: "state" }], place.scope), "denied");
+  });
+});
+
+describe("folders of the tools' own", () => {
+  it("that cannot be made are `unavailable`, with what to do, and nothing is written", async () => {
+    await using place = await arena();
+    writeFileSync(join(place.root, "file"), "in the way");
+    const before = place.outer.snapshot();
+    const lockDir = place.outer.path("locks");
+    for (const [options, words] of [
+      [{ lockDir: place.outer.path("absent/locks") }, "the lock folder"],
+      [{ lockDir: join(place.root, "file", "locks") }, "the lock folder"],
+      [{ lockDir, stateDir: join(place.root, "file", "state") }, "file/state/commits"],
+    ] as const) {
+      await using workspace = createWorkspace({ root: place.root, fsync: false, ...options });
+      const error = await expectError(change(workspace, [create("x.txt", "x\n")], place.scope), "unavailable", words);
+      expect(error.hint).toMatch(/choose another (lockDir|stateDir)$/);
+      rmSync(lockDir, { recursive: true, force: true });
+      expect(place.outer.snapshot()).toEqual(before);
+    }
   });
 });
 

@@ -104,6 +104,22 @@ describe("several writers of one file", () => {
     expect(lines.sort()).toEqual(texts.sort());
   });
 
+  it("of whom many wait under one signal are no leak that Node would warn of", async () => {
+    await using place = await arena({ "log.txt": `${"x\n".repeat(30)}` });
+    await using workspace = createWorkspace({ root: place.root, lockDir: place.lockDir, fsync: false });
+    const warned: Error[] = [];
+    const onWarning = (warning: Error) => void warned.push(warning);
+    process.on("warning", onWarning);
+    const scope = { ...place.scope, signal: new AbortController().signal };
+    await Promise.all(Array.from({ length: 30 }, (_, k) => replaceLine(workspace, "log.txt", k + 1, [`${k}`], scope)));
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("warning", onWarning);
+    expect(warned).toEqual([]);
+    expect(readFileSync(join(place.root, "log.txt"), "utf8").split("\n").filter(Boolean).map(Number)).toEqual(
+      Array.from({ length: 30 }, (_, k) => k),
+    );
+  });
+
   it("of batches that name the same files in different order never wait for each other forever", async () => {
     await using place = await arena({ a: "a\n", b: "b\n", c: "c\n" });
     const options = { root: place.root, lockDir: place.lockDir, fsync: false, lockTimeoutMs: 60_000 };

@@ -1,3 +1,4 @@
+import { roomForListeners } from "../abort.ts";
 import type { Clock } from "../clock.ts";
 
 /** Waits until a clock shows a time or the signal fires; tells whether it waited to the end. */
@@ -18,6 +19,7 @@ function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
       signal.removeEventListener("abort", onAbort);
       resolve(true);
     }, ms);
+    roomForListeners(signal);
     signal.addEventListener("abort", onAbort, { once: true });
   });
 }
