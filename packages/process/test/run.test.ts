@@ -32,7 +32,12 @@ test("endless output is bounded", async () => {
 
 test("keeps what a very short program printed, however late anybody looks", async () => {
   for (let round = 0; round < 20; round++) {
-    const { stdout } = await runProgram({ command: "echo", args: [`round ${round}`], cwd: ".", env: childEnvironment() });
+    const { stdout } = await runProgram({
+      command: "echo",
+      args: [`round ${round}`],
+      cwd: ".",
+      env: childEnvironment(),
+    });
     expect(stdout).toBe(`round ${round}\n`);
   }
 });

@@ -34,6 +34,12 @@ export const registry: readonly FamilyEntry[] = [
       }),
   },
   {
+    name: "context",
+    byDefault: true,
+    load: async (given) =>
+      (await import("./project-context.ts")).createProjectContext({ ...storeFolder(given, "stateDir") }),
+  },
+  {
     name: "dispatch",
     byDefault: false,
     load: async (given) => {
@@ -47,6 +53,15 @@ export const registry: readonly FamilyEntry[] = [
         ...storeFile(given, "path", "tasks.db"),
       });
     },
+  },
+  {
+    name: "functions",
+    byDefault: true,
+    load: async (given) =>
+      (await import("@toolhaft/functions")).createFunctions({
+        ...given.options?.functions,
+        ...storeFile(given, "path", "functions.db"),
+      }),
   },
   {
     name: "hashline",

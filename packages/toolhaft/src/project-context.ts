@@ -1,0 +1,110 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import {
+  assetSource,
+  type ContextFamily,
+  type ContextSource,
+  createContextTools,
+  filesSource,
+  memorySource,
+  sessionSource,
+  taskSource,
+} from "@toolhaft/context";
+
+/** A source of one workspace, and what must be closed in the end. */
+interface Opened {
+  source: ContextSource;
+  close(): unknown;
+}
+
+/** What opens a source of a workspace and its state folder; its package is loaded by then and not before. */
+interface Opener {
+  name: string;
+  /** File of the store in the state folder; while it is not there nothing was stored, and nothing is opened. */
+  file?: string;
+  open(directory: string, state: string): Promise<Opened>;
+}
+
+const openers: readonly Opener[] = [
+  {
+    name: "memory",
+    file: "memory.db",
+    async open(_, state) {
+      const { createMemory } = await import("@toolhaft/memory");
+      const memory = createMemory({ path: join(state, "memory.db"), recordUse: false });
+      return { source: memorySource(memory), close: () => memory.close() };
+    },
+  },
+  {
+    name: "task",
+    file: "tasks.db",
+    async open(_, state) {
+      const { sqliteTasks } = await import("@toolhaft/tasks");
+      const tasks = sqliteTasks({ path: join(state, "tasks.db") });
+      return { source: taskSource(tasks.store), close: () => tasks[Symbol.asyncDispose]() };
+    },
+  },
+  {
+    name: "session",
+    file: "sessions.db",
+    async open(_, state) {
+      const { sqliteSessionStore } = await import("@toolhaft/session");
+      const sessions = sqliteSessionStore({ path: join(state, "sessions.db") });
+      return { source: sessionSource(sessions.reader), close: () => sessions[Symbol.asyncDispose]() };
+    },
+  },
+  {
+    name: "asset",
+    async open(directory, stateDir) {
+      const { createAssets } = await import("@toolhaft/assets");
+      const assets = createAssets({ directory, stateDir });
+      return { source: assetSource(assets.catalog), close: () => assets.close() };
+    },
+  },
+];
+
+/**
+ * The context family over the stores of the workspace that a call works in.
+ *
+ * @param options.stateDir where they lie instead of `.toolhaft` in the workspace
+ */
+export function createProjectContext(options: { stateDir?: string } = {}): ContextFamily {
+  const stateOf = (directory: string) => options.stateDir ?? join(directory, ".toolhaft");
+  const sources = openers.map((opener) => perDirectory(opener, stateOf));
+  const family = createContextTools({ sources: [...sources.map(({ source }) => source), filesSource()] });
+  const close = async () => {
+    await family.close();
+    for (const { close } of sources) await close();
+  };
+  return { ...family, close, [Symbol.asyncDispose]: close };
+}
+
+/** One open store a workspace, whatever the number of calls; a store that could not be opened is tried anew. */
+function perDirectory({ name, file, open }: Opener, stateOf: (directory: string) => string): Opened {
+  const opened = new Map<string, Promise<Opened>>();
+  const openOnce = (directory: string): Promise<Opened> => {
+    const known = opened.get(directory);
+    if (known) return known;
+    const opening = open(directory, stateOf(directory)).catch((error: unknown) => {
+      opened.delete(directory);
+      throw error;
+    });
+    opened.set(directory, opening);
+    return opening;
+  };
+  return {
+    source: {
+      name,
+      async search(query, signal) {
+        const { directory } = query.caller;
+        if (file !== undefined && !existsSync(join(stateOf(directory), file))) return [];
+        return (await openOnce(directory)).source.search(query, signal);
+      },
+    },
+    async close() {
+      const all = [...opened.values()];
+      opened.clear();
+      for (const one of all) await (await one).close();
+    },
+  };
+}
