@@ -18,7 +18,12 @@ export function requireNode() {
 
 /** Installs what the lock file names. pnpm comes through npx the first time, afterwards from node_modules. */
 export function install() {
-  step("install", () => pnpm(["install", "--frozen-lockfile", "--prefer-offline"]));
+  try {
+    step("install", () => pnpm(["install", "--frozen-lockfile", "--prefer-offline"]));
+  } catch (error) {
+    const hint = "the lines above say why; where the package registry cannot be reached, set npm's registry or proxy";
+    throw new Error(`${error.message}: ${hint}`, { cause: error });
+  }
 }
 
 /** Builds every package whose sources, or whose dependencies, changed since its last build. */
