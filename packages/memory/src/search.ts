@@ -10,7 +10,7 @@ import { toMemory } from "./view.ts";
 /** Candidates of the first pass, which reads the rarest terms only. */
 const firstPass = 150;
 /** Of those, the best by all terms are read in their context. */
-const inContext = 50;
+const inContext = 24;
 const lexicalShare = 0.7;
 const excerptChars = 240;
 /** Code points of all excerpts together that one answer shows in full. */

@@ -298,6 +298,7 @@ describe("results and history", () => {
       expect(errorOf(await call("task_export", { task_id, export_path })).code, export_path).toBe("denied");
     }
     const written = await call("task_export", { task_id, export_path: "..notes.md" });
+    expect(written.text).toMatch(/^Exported /);
     expect(written.ok && written.fileChanges?.length).toBe(1);
     expect(await readFile(join(directory, "..notes.md"), "utf8")).toContain("Status: pending (not finished)");
     await writeFile(join(directory, "there.md"), "mine");
@@ -440,6 +441,9 @@ describe("results and history", () => {
       `Attempt 2 of ${task_id} queued (resumes session ses_7).\nNo dispatcher runs on this store; the task starts when one does.`,
     );
     expect(errorOf(await call("task_retry", { task_id })).message).toMatch(/pending/);
+    expect(errorOf(await call("task_claim", { task_id })).code, "a dispatcher's task is not the board's").toBe(
+      "denied",
+    );
   });
 
   it("budgets are shown with what is used, held and left; the unknown as unknown", async () => {

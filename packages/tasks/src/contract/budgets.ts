@@ -35,7 +35,7 @@ function report({ store }: TaskBackend, claim: Claim, key: string, total: Usage)
 export function budgetCases(): ContractCase[] {
   return [
     {
-      title: "a running total under one key is counted once, however often it is reported",
+      title: "budget-1: a running total under one key is counted once, however often it is reported",
       async run({ backend }) {
         await backend.store.setBudget({ root: "root" }, { totalTokens: 1_500 });
         const claim = await runningTask(backend, runTask(), { leaseMs: 60_000, lanes });
@@ -76,7 +76,7 @@ export function budgetCases(): ContractCase[] {
       },
     },
     {
-      title: "launches stop when nothing is left: used and reserved are never above a limit",
+      title: "budget-2: launches stop when nothing is left: used and reserved are never above a limit",
       async run({ backend }) {
         await backend.store.setBudget({ root: "root" }, { totalTokens: 100_000 });
         for (let index = 0; index < 5; index++) await postOne(backend, runTask({ budget: { totalTokens: 40_000 } }));

@@ -67,7 +67,7 @@ export function claimCases(): ContractCase[] {
       },
     },
     {
-      title: "a lane's limit holds at every instant, whoever claims",
+      title: "claim-3: a lane's limit holds at every instant, whoever claims",
       async run({ backend, another }) {
         const handles = [backend, await another(), await another()];
         const ids: string[] = [];
@@ -93,7 +93,7 @@ export function claimCases(): ContractCase[] {
       },
     },
     {
-      title: "background tasks never take the slots that are kept for sync ones",
+      title: "slots-2: background tasks never take the slots that are kept for sync ones",
       async run({ backend }) {
         const lanes = lane(5, 1);
         for (let index = 0; index < 7; index++) await postOne(backend, runTask());
@@ -107,7 +107,7 @@ export function claimCases(): ContractCase[] {
       },
     },
     {
-      title: "what is free is shown with the reserve taken off",
+      title: "slots-5: what is free is shown with the reserve taken off",
       async run({ backend }) {
         const lanes = lane(5, 1);
         await backend.store.beat({
@@ -161,7 +161,7 @@ export function claimCases(): ContractCase[] {
       },
     },
     {
-      title: "a wait for an approval frees the slot, or holds it, as it was set",
+      title: "slots-3: a wait for an approval frees the slot, or holds it, as it was set",
       async run({ backend }) {
         for (const hold of [false, true]) {
           const name = `lane-${hold}`;

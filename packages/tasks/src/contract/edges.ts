@@ -319,7 +319,7 @@ export function edgeCases(): ContractCase[] {
       },
     },
     {
-      title: "an attempt that ended is never changed: retry adds one, and the old result stays readable",
+      title: "ended-2: an attempt that ended is never changed: retry adds one, and the old result stays readable",
       async run({ backend }) {
         const claim = await runningTask(backend, boardTask());
         await complete(backend, claim, "first");

@@ -112,7 +112,7 @@ export function historyCases(): ContractCase[] {
       },
     },
     {
-      title: "events are gapless, replay what was missed, and keep the newest 500 and 100",
+      title: "progress-2: events are gapless, replay what was missed, and keep the newest 500 and 100",
       async run({ backend, another }) {
         const other = await another();
         const claim = await runningTask(backend, boardTask(), long);

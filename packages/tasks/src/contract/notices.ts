@@ -38,7 +38,7 @@ export function noticeCases(): ContractCase[] {
       }),
     ),
     {
-      title: "a notice says what of its owner is still open",
+      title: "notice-3: a notice says what of its owner is still open",
       async run({ backend }) {
         const claim = await runningTask(backend, boardTask(), { leaseMs: 60_000 });
         await runningTask(backend, boardTask(), { leaseMs: 60_000 });
@@ -50,7 +50,7 @@ export function noticeCases(): ContractCase[] {
       },
     },
     {
-      title: "a notice is leased, comes again until acknowledged, and never after",
+      title: "notice-2: a notice is leased, comes again until acknowledged, and never after",
       async run({ backend, another, pass }) {
         const other = await another();
         await complete(backend, await runningTask(backend, boardTask(), { leaseMs: 60_000 }));
@@ -67,7 +67,7 @@ export function noticeCases(): ContractCase[] {
       },
     },
     {
-      title: "one notice per attempt and kind: a retry gives another",
+      title: "notice-5: one notice per attempt and kind: a retry gives another",
       async run({ backend }) {
         const claim = await runningTask(backend, boardTask(), { leaseMs: 60_000 });
         await complete(backend, claim);

@@ -5,8 +5,8 @@ import { callerParameters, filterConditions, type Named } from "./read.ts";
 import { type CandidateRow, candidateColumns, candidateTables, toCandidate } from "./rows.ts";
 import { live, visible } from "./schema.ts";
 
-/** Weights of title, body, tags and about in the choice of candidates; `rank` scores them again with all terms. */
 // CROSS JOIN keeps SQLite from starting at the row filter, which matches nearly every row.
+/** Weights of title, body, tags and about in the choice of candidates; `rank` scores them again with all terms. */
 const firstPass = "2.0, 1.0, 1.5, 0.2";
 const leastReach = 300;
 const mostReach = 10_000;
@@ -58,13 +58,17 @@ function frequencies(db: Database, partitions: readonly Partition[], terms: read
   return df;
 }
 
-/** Terms by rising frequency until enough rows are reached: common ones add cost and, as all terms score, no quality. */
+/**
+ * Terms by rising frequency until enough rows are reached: common ones add cost and, as all terms score, no quality.
+ * A term that would go far beyond is left out once there are candidates without it.
+ */
 function rarest(df: ReadonlyMap<string, number>, count: number): string[] {
   const enough = Math.max(leastReach, Math.min(mostReach, count / 10));
   const chosen: string[] = [];
   let reached = 0;
   for (const [term, frequency] of [...df].sort((a, b) => a[1] - b[1])) {
-    if (chosen.length >= 2 && reached > enough) break;
+    const far = reached > enough || (reached >= leastReach && reached + frequency > enough);
+    if (chosen.length >= 2 && far) break;
     chosen.push(term);
     reached += frequency;
   }
@@ -102,13 +106,24 @@ function match(
   );
 }
 
+/** By the whole key of the index, once for each place: with an OR of places SQLite would walk the workspace. */
+const titledRows = [
+  ["workspace", "''"],
+  ["role", ":agent"],
+]
+  .map(
+    ([scope, role]) =>
+      `SELECT m.row FROM memories m WHERE m.workspace = :workspace AND m.scope = '${scope}' AND m.role = ${role} AND m.title_key = :title AND ${live}`,
+  )
+  .join(" UNION ALL ");
+
 function titled(db: Database, caller: Caller, query: CandidateQuery): CandidateRow[] {
   if (query.titleKey === "") return [];
   const parameters: Named = { ...callerParameters(caller), title: query.titleKey };
   const filters = filterConditions(query, parameters);
   return db.all<CandidateRow>(
-    `SELECT ${candidateColumns} FROM ${candidateTables}
-     WHERE ${visible} AND ${live} AND m.title_key = :title ${filters.map((filter) => `AND ${filter}`).join(" ")} LIMIT 50`,
+    `SELECT ${candidateColumns} FROM (${titledRows}) named CROSS JOIN ${candidateTables.replace("memories m", "memories m ON m.row = named.row")}
+     WHERE ${visible} AND ${live} ${filters.map((filter) => `AND ${filter}`).join(" ")} LIMIT 50`,
     parameters,
   );
 }
