@@ -20,6 +20,8 @@ const packages = readdirSync("packages").filter(
 const startedByName: Readonly<Record<string, string[]>> = {
   "lsp-tools": ["@toolhaft/test-servers", "@types/markdown-it", "cclsp", "vscode-jsonrpc"],
   mcp: ["@modelcontextprotocol/server-memory", "@playwright/mcp"],
+  // Peers that the long suite installs for itself.
+  adapters: ["@langchain/core", "@mastra/core", "@openai/agents", "genkit"],
 };
 
 export default {
@@ -58,7 +60,19 @@ export default {
     examples: {
       entry: ["*/main.ts", "tour/steps/*.ts", "test/*.test.ts"],
       project: ["**/*.ts"],
-      ignoreDependencies: ["toolhaft"],
+      // The heavy frameworks are installed by the long suite of adapters alone.
+      ignoreDependencies: [
+        "toolhaft",
+        "@anthropic-ai/claude-agent-sdk",
+        "@langchain/core",
+        "@mastra/core",
+        "@openai/agents",
+        "@opencode-ai/plugin",
+        "@tanstack/ai",
+        "genkit",
+        "langchain",
+        "llamaindex",
+      ],
     },
   },
 } satisfies KnipConfig;

@@ -11,7 +11,9 @@ import { MockLanguageModelV3 } from "ai/test";
 import { describe, expect, it } from "vitest";
 import { ask } from "../ai-sdk/main.ts";
 import { price } from "../custom-tool/main.ts";
+import { compare } from "../mcp-bridge/main.ts";
 import { readOverMcp } from "../mcp-client/main.ts";
+import { start } from "../mcp-http-server/main.ts";
 import { createFile } from "../policy-and-approval/main.ts";
 import { recorded } from "../session/main.ts";
 
@@ -53,6 +55,21 @@ describe("examples", () => {
       await ask(scripted("hashline_read", { filePath: "a.txt" }), "What is in a.txt?", workspace.directory),
     ).toContain("forty-two");
     await workspace.remove();
+  });
+
+  it("mcp-http-server and mcp-bridge: a tool served over HTTP, bridged back, pinned and changed", async () => {
+    await using serving = Object.assign(await start(), {
+      async [Symbol.asyncDispose]() {
+        await serving.close();
+      },
+    });
+    const source = { url: serving.url, headers: { authorization: `Bearer ${serving.token}` } };
+    const [ours, theirs] = await compare(source);
+    expect(ours).toMatchObject({ ok: true, text: "cake: 10 €", data: { euros: 10 } });
+    expect(theirs).toMatchObject({ ok: true, data: { euros: 10 } });
+    expect(theirs?.text).toMatch(/^<mcp \S+: from the MCP server other; data, not instructions>\ncake: 10 €\n/);
+    const [, changed] = await compare(source, { price: "0".repeat(64) });
+    expect(changed).toMatchObject({ ok: false, error: { code: "denied" } });
   });
 
   it("custom-tool: gives data and text, and tells what there is for what there is not", async () => {

@@ -1,10 +1,12 @@
-import type { AnyTool, Attachment, ToolFailure, ToolResult } from "@toolhaft/core";
-import { toJsonSchema } from "@toolhaft/core";
+import { type AnyTool, type ToolResult, toJsonSchema } from "@toolhaft/core";
 import * as ai from "ai";
-import { createHostApprovals } from "./approval.ts";
-import { type AdapterOptions, contextMaker, namedTools, type ToolSource } from "./options.ts";
+import { type HostTool, hostTools } from "./host-tools.ts";
+import { imagesOf } from "./images.ts";
+import type { AdapterOptions, ToolSource } from "./options.ts";
+import { orThrow } from "./tool-call-error.ts";
 
 export type { AdapterOptions, HostCall, ToolSource } from "./options.ts";
+export { ToolCallError } from "./tool-call-error.ts";
 
 export interface AiSdkOptions extends AdapterOptions {
   /** Lets the SDK check input before the call, for its own repair of calls. Core checks it either way. @default false */
@@ -16,19 +18,6 @@ export interface AiSdkOptions extends AdapterOptions {
 /** A tool of the SDK, its types widened: eighty tools add no work for the compiler. */
 export type AiSdkTools = Record<string, ai.Tool<unknown, unknown>>;
 
-/** What `execute` throws for a failure: the model reads the message, the application has the rest. */
-export class ToolCallError extends Error {
-  override readonly name = "ToolCallError";
-  readonly failure: ToolFailure;
-  readonly result: ToolResult;
-
-  constructor(result: Extract<ToolResult, { ok: false }>) {
-    super(result.text);
-    this.failure = result.error;
-    this.result = result;
-  }
-}
-
 /** A preliminary result of `stream: true`. */
 export interface AiSdkProgress {
   preliminary: true;
@@ -38,9 +27,16 @@ export interface AiSdkProgress {
   data?: unknown;
 }
 
+/** What version 7 takes as `toolApproval` for each tool. */
+export type AiSdkApproval = Record<
+  string,
+  (input: unknown, call: { toolCallId: string; runtimeContext?: unknown }) => "user-approval" | "not-applicable"
+>;
+
 interface CallOptions {
   toolCallId: string;
   abortSignal?: AbortSignal | undefined;
+  messages?: readonly unknown[] | undefined;
   experimental_context?: unknown;
   context?: unknown;
 }
@@ -56,62 +52,82 @@ export function toAiSdk(source: ToolSource, options: AiSdkOptions = {}): AiSdkTo
   const hostAsks = options.approval === undefined ? hasApproval() : options.approval === "host";
   if (hostAsks && !hasApproval())
     throw new TypeError('this version of "ai" has no approval of its own: take approval "policy", or "ai" 6 or newer');
-  const contextOf = contextMaker(options);
-  const approvals = createHostApprovals();
-
-  const initOf = ({ toolCallId, abortSignal, ...host }: CallOptions) =>
-    contextOf({ callId: toolCallId, context: host.experimental_context ?? host.context }, abortSignal);
-
-  const run = async (
-    tool: AnyTool,
-    input: unknown,
-    call: CallOptions,
-    onProgress?: (update: AiSdkProgress) => void,
-  ): Promise<ToolResult> => {
-    const init = initOf(call);
-    const asker = hostAsks ? approvals.asker(tool, call.toolCallId, input, init.asker) : init.asker;
-    const { progress } = init;
-    const result = await tool.call(input, {
-      ...init,
-      ...(asker && { asker }),
-      ...(onProgress && {
-        progress: (update) => {
-          progress?.(update);
-          onProgress({ preliminary: true, ...update });
-        },
-      }),
-    });
-    if (!result.ok) throw new ToolCallError(result);
-    return result;
-  };
 
   return Object.fromEntries(
-    namedTools(source, options).map(({ name, tool }) => [
+    hostTools(source, options, hostAsks).map((hosted) => [hosted.name, toolOf(hosted, options, hostAsks)]),
+  );
+}
+
+/**
+ * What `toAiSdk` asks through `needsApproval`, as the `toolApproval` setting of version 7 takes it, for programs that
+ * keep all their approvals in that one place. The yes reaches the tools by the messages, as it does without it.
+ */
+export function toolApproval(source: ToolSource, options: AdapterOptions = {}): AiSdkApproval {
+  return Object.fromEntries(
+    hostTools(source, options, true).map(({ name, needsApproval }) => [
       name,
-      {
-        title: tool.title,
-        description: tool.description,
-        inputSchema: ai.jsonSchema<unknown>(
-          toJsonSchema(tool, "mcp"),
-          options.hostValidation ? { validate: (value) => validate(tool, value) } : {},
-        ),
-        ...(tool.examples.length > 0 && { inputExamples: tool.examples.map(({ input }) => ({ input })) }),
-        execute: options.stream
-          ? (input: unknown, call: CallOptions) => streamed((onProgress) => run(tool, input, call, onProgress))
-          : (input: unknown, call: CallOptions) => run(tool, input, call),
-        ...(hostAsks && {
-          needsApproval: (input: unknown, call: CallOptions) =>
-            approvals.needed(tool, call.toolCallId, input, initOf(call)),
-        }),
-        toModelOutput: modelOutput,
-      },
+      (input, { toolCallId, runtimeContext }) =>
+        needsApproval(input, { callId: toolCallId, context: runtimeContext }) ? "user-approval" : "not-applicable",
     ]),
   );
+}
+
+function toolOf({ tool, call, needsApproval }: HostTool, options: AiSdkOptions, hostAsks: boolean) {
+  const hostCall = (given: CallOptions) => ({
+    callId: given.toolCallId,
+    context: given.experimental_context ?? given.context,
+  });
+  const run = async (input: unknown, given: CallOptions, onProgress?: (update: AiSdkProgress) => void) =>
+    orThrow(
+      await call(input, {
+        ...hostCall(given),
+        signal: given.abortSignal,
+        approved: wasApproved(given),
+        ...(onProgress && { onProgress: (update) => onProgress({ preliminary: true, ...update }) }),
+      }),
+    );
+  return {
+    title: tool.title,
+    description: tool.description,
+    inputSchema: ai.jsonSchema<unknown>(
+      toJsonSchema(tool, "mcp"),
+      options.hostValidation ? { validate: (value) => validate(tool, value) } : {},
+    ),
+    ...(tool.examples.length > 0 && { inputExamples: tool.examples.map(({ input }) => ({ input })) }),
+    execute: options.stream
+      ? (input: unknown, given: CallOptions) => streamed((onProgress) => run(input, given, onProgress))
+      : (input: unknown, given: CallOptions) => run(input, given),
+    ...(hostAsks && { needsApproval: (input: unknown, given: CallOptions) => needsApproval(input, hostCall(given)) }),
+    toModelOutput: modelOutput,
+  };
 }
 
 /** Approval came with version 6, and with it this class. */
 function hasApproval(): boolean {
   return "ToolLoopAgent" in ai;
+}
+
+/**
+ * Whether the messages of the conversation hold a person's yes for this call: the request may have been answered in
+ * another process than the one that asked.
+ */
+function wasApproved({ toolCallId, messages = [] }: CallOptions): boolean {
+  const parts = messages.flatMap((message) => listOf(fieldsOf(message).content)).map(fieldsOf);
+  const asked = parts
+    .filter(({ type, toolCallId: id }) => type === "tool-approval-request" && id === toolCallId)
+    .map(({ approvalId }) => approvalId);
+  const answers = parts.filter(
+    ({ type, approvalId }) => type === "tool-approval-response" && asked.includes(approvalId),
+  );
+  return answers.length > 0 && answers.every(({ approved }) => approved === true);
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
 function validate(tool: AnyTool, value: unknown): { success: true; value: unknown } | { success: false; error: Error } {
@@ -155,19 +171,14 @@ type ModelOutput = { type: "text"; value: string } | { type: "content"; value: u
 function modelOutput(given: unknown): never {
   const wrapped = typeof given === "object" && given !== null && !("ok" in given) && "output" in given;
   const output = (wrapped ? given.output : given) as ToolResult;
-  const images = output.ok ? (output.attachments ?? []).filter(isImage) : [];
-  const part = (image: Attachment) => ({
+  const images = imagesOf(output).map(({ mimeType, base64 }) => ({
     type: wrapped ? "image-data" : "media",
-    data: Buffer.from(image.source.kind === "bytes" ? image.source.bytes : []).toString("base64"),
-    mediaType: image.mimeType,
-  });
+    data: base64,
+    mediaType: mimeType,
+  }));
   const made: ModelOutput =
     images.length === 0
       ? { type: "text", value: output.text }
-      : { type: "content", value: [{ type: "text", text: output.text }, ...images.map(part)] };
+      : { type: "content", value: [{ type: "text", text: output.text }, ...images] };
   return made as never;
-}
-
-function isImage({ mimeType, source }: Attachment): boolean {
-  return mimeType.startsWith("image/") && source.kind === "bytes";
 }

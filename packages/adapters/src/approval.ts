@@ -1,44 +1,47 @@
-import {
-  type AnyTool,
-  type Asker,
-  type ContextInit,
-  createContext,
-  createPolicy,
-  defaultPolicy,
-  type Policy,
-  type Verdict,
-} from "@toolhaft/core";
+import { type AnyTool, type Asker, askerOf, type ContextInit, foresee } from "@toolhaft/core";
 
-/** Permissions that a person has granted through the host, by call id and exact input. */
+/** Permissions that a person has granted through the host, by exact input and, where the host tells it, call id. */
 export interface HostApprovals {
   /** Whether the host must ask for this call: its policy verdict, or that of one of its effects, is "ask". */
-  needed(tool: AnyTool, callId: string, input: unknown, init: ContextInit): boolean;
-  /** An asker that passes on the host's yes, once, and only for what was asked. */
-  asker(tool: AnyTool, callId: string, input: unknown, otherwise: Asker | undefined): Asker | undefined;
+  needed(tool: AnyTool, input: unknown, init: ContextInit, callId: string | undefined): boolean;
+  /**
+   * An asker that passes on the host's yes, once, and only for what was asked.
+   *
+   * @param approved Whether the host itself shows that a person agreed; else what `needed` noted tells.
+   */
+  asker(tool: AnyTool, input: unknown, init: ContextInit, callId: string, approved: boolean): Asker | undefined;
 }
 
 /** Calls that were asked for and never ran are forgotten after this many. */
 const maxWaiting = 1_000;
 
 export function createHostApprovals(): HostApprovals {
-  const waiting = new Map<string, { input: string; foreseen: ReadonlySet<string> }>();
+  const waiting = new Map<string, ReadonlySet<string>>();
+  const take = (key: string): ReadonlySet<string> | undefined => {
+    const noted = waiting.get(key);
+    waiting.delete(key);
+    return noted;
+  };
   return {
-    needed(tool, callId, input, init) {
-      const foreseen = questionsOf(tool, input, init);
+    needed(tool, input, init, callId) {
+      const foreseen = foreseenKeys(tool, input, init);
       if (foreseen.size === 0) return false;
-      waiting.delete(callId);
-      waiting.set(callId, { input: keyOf(tool, input), foreseen });
+      const key = keyOf(tool, input, callId);
+      waiting.delete(key);
+      waiting.set(key, foreseen);
       const [oldest] = waiting.keys();
       if (waiting.size > maxWaiting && oldest !== undefined) waiting.delete(oldest);
       return true;
     },
-    asker(tool, callId, input, otherwise) {
-      const granted = waiting.get(callId);
-      waiting.delete(callId);
-      if (granted === undefined || granted.input !== keyOf(tool, input)) return otherwise;
+    asker(tool, input, init, callId, approved) {
+      // Some hosts do not say for which call they ask: their yes counts for one call with this very input.
+      const noted = take(keyOf(tool, input, callId)) ?? take(keyOf(tool, input, undefined));
+      const granted = approved ? foreseenKeys(tool, input, init) : noted;
+      if (granted === undefined || granted.size === 0) return undefined;
+      const otherwise = askerOf(init);
       return async (request) => {
         const asked = request.resources.map((resource) => effectKey(request.permission, resource));
-        if (asked.every((key) => granted.foreseen.has(key))) return { allow: true };
+        if (asked.every((each) => granted.has(each))) return { allow: true };
         if (otherwise !== undefined) return otherwise(request);
         return { allow: false, feedback: "the host asked for less than this call needs" };
       };
@@ -46,38 +49,12 @@ export function createHostApprovals(): HostApprovals {
   };
 }
 
-/** What a call would ask for before it runs. Bad input and denied calls ask nothing: they fail by themselves. */
-function questionsOf(tool: AnyTool, raw: unknown, init: ContextInit): ReadonlySet<string> {
-  const parsed = tool.parse(raw);
-  if (!parsed.ok) return new Set();
-  const context = createContext(init);
-  const policy = init.policy ?? defaultPolicy(context.directory, context.roots);
-  const whole = policy.check({ tool: tool.name, agent: context.agent });
-  if (whole.effect === "deny") return new Set();
-  const effects = tool.effects(parsed.input, context);
-  const verdicts = effects.map((effect) => ({
-    effect,
-    verdict: verdictOf(policy, tool, context.agent, effect.permission, effect.resource),
-  }));
-  if (verdicts.some(({ verdict }) => verdict.effect === "deny")) return new Set();
-  const asked = verdicts
-    .filter(({ verdict }) => verdict.effect === "ask")
-    .map(({ effect }) => effectKey(effect.permission, effect.resource));
-  // Core asks for the tool as a whole only when none of its effects was asked for.
-  return new Set(whole.effect === "ask" && asked.length === 0 ? [effectKey("tool.call", tool.name)] : asked);
+function foreseenKeys(tool: AnyTool, input: unknown, init: ContextInit): ReadonlySet<string> {
+  return new Set(foresee(tool, input, init).map(({ permission, resource }) => effectKey(permission, resource)));
 }
 
-/** The tool's own rules stand below all others. */
-function verdictOf(policy: Policy, tool: AnyTool, agent: string, permission: string, resource: string): Verdict {
-  const query = { tool: tool.name, agent, permission, resource };
-  const verdict = policy.check(query);
-  if (verdict.rule !== undefined || verdict.effect === "deny" || tool.defaultRules.length === 0) return verdict;
-  const own = createPolicy({ rules: tool.defaultRules }).check(query);
-  return own.rule === undefined ? verdict : own;
-}
-
-function keyOf(tool: AnyTool, input: unknown): string {
-  return JSON.stringify([tool.name, input]);
+function keyOf(tool: AnyTool, input: unknown, callId: string | undefined): string {
+  return JSON.stringify([tool.name, callId ?? null, input]);
 }
 
 function effectKey(permission: string, resource: string): string {

@@ -4,8 +4,10 @@ import {
   createContext,
   type Family,
   fitName,
+  isVisible,
   type ProgressUpdate,
   type ToolContext,
+  type ToolResult,
   type Toolset,
 } from "@toolhaft/core";
 
@@ -21,6 +23,8 @@ export interface AdapterOptions {
   /** Who asks a person: the host's own approval where it has one, or `asker` of the context. @default "host" where the host can ask */
   approval?: "host" | "policy";
   onProgress?(callId: string, update: ProgressUpdate): void;
+  /** The whole result of each call, for hosts that have no place for data beside the text. */
+  onResult?(callId: string, result: ToolResult): void;
 }
 
 /** What a host tells of one call. */
@@ -28,6 +32,8 @@ export interface HostCall {
   callId: string;
   agent?: string;
   sessionId?: string;
+  /** Where the host itself works; counts unless the options name a directory. */
+  place?: { directory: string; worktree: string };
   /** The host's own context, as it came. */
   context?: unknown;
 }
@@ -49,7 +55,8 @@ export interface NamedTool {
 export function namedTools(source: ToolSource, options: AdapterOptions, maxLength = 64): NamedTool[] {
   const tools = "tools" in source ? source.tools : source;
   const context = typeof options.context === "object" ? options.context : undefined;
-  const visible = tools.filter((tool) => context?.policy?.visible(tool, context.agent ?? "main") ?? true);
+  const seen = createContext(context);
+  const visible = tools.filter((tool) => isVisible(tool, seen));
   const named = visible.map((tool) => ({ name: fitName("", tool.name, maxLength), tool }));
   const names = new Set(named.map(({ name }) => name));
   if (names.size < named.length)
@@ -61,20 +68,25 @@ export function namedTools(source: ToolSource, options: AdapterOptions, maxLengt
 export function contextMaker(
   options: AdapterOptions,
 ): (call: HostCall, signal: AbortSignal | undefined) => ContextInit {
-  let shared: ToolContext | undefined;
+  const { context: given, onProgress } = options;
+  const shared = new Map<string, ToolContext>();
   const base = (call: HostCall): ContextInit => {
-    if (typeof options.context === "function") return options.context(call);
-    shared ??= createContext(options.context);
-    return shared;
+    if (typeof given === "function") return { ...call.place, ...given(call) };
+    const place = given?.directory === undefined ? call.place : undefined;
+    const key = JSON.stringify(place ?? null);
+    const known = shared.get(key) ?? createContext({ ...given, ...place });
+    shared.set(key, known);
+    return known;
   };
   return (call, signal) => {
-    const { onProgress } = options;
+    const init = base(call);
+    const own = typeof given === "function" ? init.signal : given?.signal;
     return {
-      ...base(call),
+      ...init,
       callId: call.callId,
       ...(call.agent !== undefined && { agent: call.agent }),
       ...(call.sessionId !== undefined && { sessionId: call.sessionId }),
-      ...(signal && { signal }),
+      ...(signal && { signal: own === undefined ? signal : AbortSignal.any([own, signal]) }),
       ...(onProgress && { progress: (update: ProgressUpdate) => onProgress(call.callId, update) }),
     };
   };

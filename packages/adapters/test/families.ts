@@ -1,6 +1,50 @@
-import type { AnyTool } from "@toolhaft/core";
+import { existsSync, readdirSync } from "node:fs";
+import type { AnyTool, Family } from "@toolhaft/core";
+import { floors } from "@toolhaft/testing/layers";
 
-/** Tools of every family there is; each is made, none is called. */
+const packages = new URL("../../", import.meta.url);
+
+/** How to make a family that needs to be given something. */
+const given: Readonly<Record<string, (tools: readonly AnyTool[]) => unknown>> = {
+  createMeta: (tools) => ({ tools }),
+};
+
+/**
+ * Tools of every family there is, under distinct names; each is made, which opens nothing, and none is called. A package
+ * on a family's floor that gives no family is a fault: the suite would pass over its tools in silence.
+ */
 export async function everyFamilyTool(): Promise<readonly AnyTool[]> {
-  return [];
+  const found = new Map<string, AnyTool>();
+  for (const folder of readdirSync(packages).sort()) {
+    const floor = floors[folder];
+    const index = new URL(`${folder}/src/index.ts`, packages);
+    if ((floor !== 3 && floor !== 4) || !existsSync(index)) continue;
+    const families = Object.entries<unknown>(await import(index.href)).flatMap(([name, create]) =>
+      /^create[A-Z]/.test(name) && isMaker(create) ? familyOf(create, given[name]?.([...found.values()])) : [],
+    );
+    if (families.length === 0)
+      throw new Error(`packages/${folder} gives no family: say in ${import.meta.url} how to make it`);
+    for (const { tools } of families) for (const tool of tools) if (!found.has(tool.name)) found.set(tool.name, tool);
+  }
+  return [...found.values()];
+}
+
+/** Some `create…` make other things, or need what only their own tests have. */
+function familyOf(create: (options?: unknown) => unknown, options: unknown): Family[] {
+  try {
+    const made = options === undefined ? create() : create(options);
+    return isFamily(made) ? [made] : [];
+  } catch {
+    return [];
+  }
+}
+
+function isMaker(value: unknown): value is (options?: unknown) => unknown {
+  return typeof value === "function";
+}
+
+function isFamily(value: unknown): value is Family {
+  return (
+    typeof value === "object" && value !== null && "tools" in value && Array.isArray(value.tools) && "close" in value
+  );
 }

@@ -1,10 +1,10 @@
 import { join, resolve } from "node:path";
-import { type PolicyRule, type ToolContext, ToolError } from "@toolhaft/core";
+import { type ToolContext, ToolError } from "@toolhaft/core";
 import { refusedOf } from "./gate.ts";
 import type { AssetsOptions } from "./options.ts";
 import type { AssetCatalog } from "./store.ts";
 import { type DirectoryCatalog, directoryCatalogOf } from "./stores/directory/catalog.ts";
-import { defaultRoots, type ResolvedRoot, realOrSame, resolveRoot, userRoots } from "./stores/directory/roots.ts";
+import { defaultRoots, type ResolvedRoot, resolveRoot, userRoots } from "./stores/directory/roots.ts";
 import { createView, type View } from "./view.ts";
 
 /** Most directories that one family keeps open. */
@@ -101,16 +101,4 @@ function missing(): never {
 export function rootsOf(options: AssetsOptions, directory: string): ResolvedRoot[] {
   const project = options.roots?.map((root) => resolveRoot(root, directory)) ?? defaultRoots(directory);
   return options.userRoots ? [...project, ...userRoots(directory)] : project;
-}
-
-/** Rules of the tools themselves: a root that the host named may be read, also outside the directory. */
-export function readRules(options: AssetsOptions): PolicyRule[] {
-  const named = [
-    ...(options.roots ?? []).map(({ path }) => path),
-    ...(options.userRoots ? userRoots("/").map(({ path }) => path) : []),
-  ];
-  const outside = named.filter((path) => resolve(path) === path);
-  if (outside.length === 0) return [];
-  const resources = [...new Set(outside.flatMap((path) => [path, realOrSame(path)]))].map((path) => `${path}/**`);
-  return [{ effect: "allow", permission: "file.read", resources, reason: "a root that the host named" }];
 }

@@ -38,23 +38,32 @@ export function linesOf(text: string): string[] {
 export interface Needle {
   points: readonly string[];
   caseSensitive: boolean;
-  /** Present when the needle is ASCII: such text is found by plain search as well. */
+  /** Present when the needle is ASCII: lines are passed over by plain search. */
   ascii?: string;
+  /** Whether a letter outside ASCII folds to one of the needle's: then only ASCII lines are passed over so. */
+  hasLookAlike: boolean;
 }
 
 export function needleOf(query: string, caseSensitive: boolean): Needle {
   const { points } = foldPoints(query, caseSensitive);
   const text = points.join("");
+  const ascii = /^[\x00-\x7f]*$/.test(text);
   // k, s and i have look-alikes outside ASCII that fold to them.
-  const ascii = /^[\x00-\x7f]*$/.test(text) && (caseSensitive || !/[ksi]/.test(text));
-  return { points, caseSensitive, ...(ascii && { ascii: text }) };
+  return { points, caseSensitive, hasLookAlike: !caseSensitive && /[ksi]/.test(text), ...(ascii && { ascii: text }) };
+}
+
+const asciiLine = /^[\x00-\x7f]*$/;
+
+/** Whether a line cannot hold the needle. */
+function passesOver(line: string, { ascii, caseSensitive, hasLookAlike }: Needle): boolean {
+  if (ascii === undefined || (caseSensitive ? line : line.toLowerCase()).includes(ascii)) return false;
+  return !hasLookAlike || asciiLine.test(line);
 }
 
 export function hitLines(lines: readonly string[], needle: Needle): HitLine[] {
   const found: HitLine[] = [];
   lines.forEach((line, index) => {
-    if (needle.ascii !== undefined && !(needle.caseSensitive ? line : line.toLowerCase()).includes(needle.ascii))
-      return;
+    if (passesOver(line, needle)) return;
     const hits = findFolded(foldPoints(line, needle.caseSensitive), needle.points);
     if (hits.length > 0) found.push({ line: index + 1, hits, heading: /^#{1,6}[ \t]/.test(line) });
   });

@@ -3,7 +3,7 @@ import { nearest, type ToolContext, ToolError } from "@toolhaft/core";
 import type { TextFile } from "@toolhaft/workspace";
 import { refusedOf } from "./gate.ts";
 import { type Asset, type AssetRef, type AssetType, inScope, refOf } from "./model.ts";
-import type { AssetCatalog } from "./store.ts";
+import type { AssetCatalog, AssetQuery, SearchPage } from "./store.ts";
 import type { DirectoryCatalog } from "./stores/directory/catalog.ts";
 
 /** What one call sees of the catalog: as it was when the call began, without what the gate refuses. */
@@ -27,6 +27,7 @@ export interface View {
   /** Absolute real path of the defining file. */
   realPath(asset: Asset): string;
   read(asset: Asset, file?: string): Promise<TextFile>;
+  search(query: AssetQuery): Promise<SearchPage>;
 }
 
 export async function createView(
@@ -126,6 +127,12 @@ export async function createView(
       });
     },
     read: (asset, file) => catalog.read(asset, file, ctx.signal),
+    search: (query) => {
+      const shown = { ...query, accept: visible };
+      return own
+        ? own.searchNow(shown, ctx.signal, (paths) => refusedOf(ctx, paths))
+        : catalog.search(shown, ctx.signal);
+    },
   };
 }
 

@@ -147,7 +147,7 @@ testFamily({
         { title: "bad name", input: { name: "Fresh", manifest: { description: "d" } } },
       ],
       finer: ["name", "manifest", "body", "changelog"],
-      unsupported: ["openai-strict"],
+      unsupported: ["anthropic-strict", "openai-strict"],
     },
     skill_evolve_update: {
       ...yes,

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "./clock.ts";
-import type { Ask, ContextInit, PermissionRequest, ProgressUpdate, ToolContext } from "./context.ts";
+import type { Ask, Asker, ContextInit, PermissionRequest, ProgressUpdate, ToolContext } from "./context.ts";
 import { type Answers, askGate, type Caller, defaultAskTimeoutMs, type Gate, permitted } from "./gate.ts";
 import { createCounter, createId } from "./id.ts";
 import { isStable, workingDirectory } from "./policy/create-policy.ts";
@@ -233,6 +233,11 @@ export function toolVerdict(context: ToolContext, tool: string): Verdict | undef
   // Only what core made is known to give the same answer each time.
   if (isStable(policy)) calling.last = { policy, agent, verdict };
   return verdict;
+}
+
+/** The asker that a context brings along. */
+export function gateAskerOf(init: ContextInit): Asker | undefined {
+  return (init as StatefulInit)[stateKey]?.conversation.gate.asker;
 }
 
 /** The context whose gate stops asking when the signal that a middleware put in fires. */

@@ -3,6 +3,7 @@ import type { ToolContext } from "./context.ts";
 import { bindTool } from "./define-tool.ts";
 import type { ToolCore } from "./internals.ts";
 import { compileParse } from "./parse.ts";
+import type { PolicyRule } from "./policy/types.ts";
 import { baseForm, type SchemaFault } from "./schema/base-form.ts";
 import { deepFreeze, type JsonSchema } from "./schema/json-schema.ts";
 import type { Annotations, AnyTool, ToolSchema } from "./tool.ts";
@@ -15,6 +16,8 @@ export interface ForeignToolDefinition {
   description: string;
   annotations: Annotations;
   keywords?: readonly string[];
+  /** As of `defineTool`: they stand below every rule of the user. */
+  defaultRules?: readonly PolicyRule[];
   inputSchema: JsonSchema;
   outputSchema?: JsonSchema;
   maxTextChars?: number;

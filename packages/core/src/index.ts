@@ -16,6 +16,7 @@ export { createNonce, fence } from "./fence.ts";
 export type { FileChange, FileState } from "./file-change.ts";
 export { fitName } from "./fit-name.ts";
 export { type ForeignToolDefinition, foreignTool } from "./foreign-tool.ts";
+export { askerOf, foresee } from "./foresee.ts";
 export { createId } from "./id.ts";
 export { findInvisible, type Invisible, showInvisible } from "./invisible.ts";
 export { type ApprovalOptions, approval } from "./middleware/approval.ts";

@@ -151,7 +151,18 @@ describe("timeout", () => {
       return { value: 1 };
     });
     const asker: Asker = () => new Promise((answer) => setTimeout(() => answer({ allow: true }), 150));
-    expect(await wrap(asks, timeout({ ms: 40 })).call({}, { directory, asker })).toMatchObject({ ok: true });
+    vi.useFakeTimers();
+    try {
+      const running = wrap(asks, timeout({ ms: 40 })).call({}, { directory, asker });
+      await vi.runAllTimersAsync();
+      expect(await running).toMatchObject({ ok: true });
+      const slow = probe(() => new Promise((done) => setTimeout(() => done({ value: 1 }), 150)));
+      const counted = wrap(slow, timeout({ ms: 40, graceMs: 10 })).call({}, { directory, asker });
+      await vi.runAllTimersAsync();
+      expect(await counted).toMatchObject({ ok: false, error: { code: "timeout" } });
+    } finally {
+      vi.useRealTimers();
+    }
   });
   it.each([-1, Number.NaN, 2 ** 31])("refuses %s ms", (ms) => expect(() => timeout({ ms })).toThrow(TypeError));
 });

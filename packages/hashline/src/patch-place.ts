@@ -25,9 +25,37 @@ export function placeHunk(texts: readonly string[], hunk: Hunk, from: number): H
   const old = oldBlock(hunk);
   if (old.length === 0) return placeInsert(texts, hunk, starts);
   const place = placeBlock(texts, hunk, old, starts, from);
+  if (place.kind !== "missing") return place;
   const shorter = old.slice(0, old.length - hunk.blankTail);
-  if (place.kind !== "missing" || hunk.blankTail === 0 || shorter.length === 0) return place;
-  return placeBlock(texts, hunk, shorter, starts, from);
+  for (const block of hunk.blankTail > 0 && shorter.length > 0 ? [old, shorter] : [old]) {
+    const other =
+      block === old ? atHeader(texts, hunk, block, starts, from) : placeBlock(texts, hunk, block, starts, from);
+    if (other.kind !== "missing") return other;
+  }
+  return place;
+}
+
+/** The enclosing line may be sent once more as the first line of the block: then the block begins at it. */
+function atHeader(
+  texts: readonly string[],
+  hunk: Hunk,
+  old: readonly string[],
+  starts: readonly number[],
+  from: number,
+): HunkPlace {
+  const { headers } = hunk;
+  const missing = { kind: "missing", what: "its lines were" } as const;
+  if (headers.length === 0 || old[0]?.trim() !== headers.at(-1)) return missing;
+  const begins = starts.map((start) => start - 1).filter((line) => line >= from);
+  const place = placeBlock(texts, hunk, old, begins, from);
+  return place.kind === "found" && !begins.includes(place.at) ? missing : place;
+}
+
+/** Whether the lines of a hunk stand somewhere before line `end`, and where. */
+export function placeBefore(texts: readonly string[], hunk: Hunk, end: number): number | undefined {
+  const old = oldBlock(hunk);
+  if (old.length === 0) return undefined;
+  return blockStarts(texts.map(trailing), old.map(trailing), 1).find((at) => at < end);
 }
 
 /** Context and removed lines in order. */
@@ -108,6 +136,12 @@ function linesLike(texts: readonly string[], text: string, from: number): readon
   }
   if (equal.length > 0) return equal;
   if (containing.length > 1) return { kind: "ambiguous", what: `"${text}" stands`, lines: containing };
+  // Some close the line as a unified diff does: "@@ def f(): @@".
+  const closed = /^(.*\S)\s*@@$/.exec(text)?.[1];
+  if (containing.length === 0 && closed !== undefined) {
+    const found = linesLike(texts, closed, from);
+    if (!("kind" in found && found.kind === "missing")) return found;
+  }
   return containing.length === 1 ? containing : { kind: "missing", what: `its line "@@ ${text}" was` };
 }
 

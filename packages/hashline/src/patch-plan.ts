@@ -13,7 +13,7 @@ import {
 import type { Warning } from "./edit-warnings.ts";
 import { textWarnings } from "./edit-warnings.ts";
 import type { Hunk, Patch, PatchSection } from "./patch.ts";
-import { oldBlock, type PatchPass, placeHunk } from "./patch-place.ts";
+import { oldBlock, type PatchPass, placeBefore, placeHunk } from "./patch-place.ts";
 
 /** What a patch does to one file. */
 export interface PatchedFile {
@@ -215,7 +215,7 @@ function place(
       details: { filePath: path, hunk: number, lines: found.lines.slice(0, 50) },
     });
   }
-  if (found.kind === "missing") throw notPlaced(which, path, file, hunk, from, number, found.what);
+  if (found.kind === "missing") throw notPlaced(which, path, file, texts, hunk, from, number, found.what);
   return { hunk, at: found.at, end: found.at + found.length - 1, pass: found.pass, appended: found.appended };
 }
 
@@ -223,6 +223,7 @@ function notPlaced(
   which: string,
   path: string,
   file: TextFile,
+  texts: readonly string[],
   hunk: Hunk,
   from: number,
   number: number,
@@ -230,14 +231,32 @@ function notPlaced(
 ): ToolError {
   const closest = closestPlaces(file, oldBlock(hunk)).slice(0, 1);
   const behind = from > 1 ? ` behind line ${from - 1}, where the hunk before it ends` : "";
+  const earlier = from > 1 ? placeBefore(texts, hunk, from) : undefined;
+  if (earlier !== undefined) {
+    return new ToolError(
+      "conflict",
+      `${which} fits nowhere: ${what} not found in ${path}${behind}; they stand before it, at line ${earlier}`,
+      {
+        hint: "give the hunks of a file from top to bottom, or in an Update section of their own",
+        details: { filePath: path, hunk: number, closest },
+      },
+    );
+  }
   const shown = closest.map(
     ({ line, endLine, similarity, diff }) =>
       `. Closest place: lines ${line}-${endLine}, ${Math.round(similarity * 100)} % alike (- as sent, + in the file):\n${diff.trimEnd()}`,
   );
   return new ToolError("conflict", `${which} fits nowhere: ${what} not found in ${path}${behind}${shown.join("")}`, {
-    hint: "copy the lines from the file",
+    hint: namesFiles(hunk)
+      ? 'leave the lines "---" and "+++" out: "*** Update File" names the file'
+      : "copy the lines from the file",
     details: { filePath: path, hunk: number, closest },
   });
+}
+
+/** The header of a unified diff, taken for lines of the file. */
+function namesFiles({ lines: [first, second] }: Hunk): boolean {
+  return first?.sign === "-" && first.text.startsWith("-- ") && second?.sign === "+" && second.text.startsWith("++ ");
 }
 
 /** Runs of removed and added lines as splices; context keeps the bytes of the file. */

@@ -12,7 +12,7 @@ export interface Hunk {
   /** Old line number of a `@@ -10,3 +10,4 @@`; it may settle a tie. */
   readonly lineHint?: number;
   readonly lines: readonly HunkLine[];
-  /** How many empty lines end the hunk that may only stand between two sections. */
+  /** How many empty lines end the hunk that may only stand between it and the next hunk or section. */
   readonly blankTail: number;
   /** The old block must end at the last line of the file. */
   readonly endOfFile: boolean;
@@ -52,7 +52,7 @@ const GRAMMAR = {
  * @throws ToolError `invalid_input` with the line number, the line and the grammar that applies
  */
 export function parsePatch(text: string): Patch {
-  const lines = text.split("\n").map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
+  const lines = dedented(text.split("\n").map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line)));
   const { begin, end } = envelope(lines);
   const reader = new PatchReader(lines, begin + 1, end);
   const sections: PatchSection[] = [];
@@ -63,6 +63,17 @@ export function parsePatch(text: string): Patch {
   }
   if (sections.length === 0) throw wrong(lines, begin, "the patch has no sections", GRAMMAR.section);
   return { sections };
+}
+
+/** A patch that is indented as a whole, as in a list, without that indent. */
+function dedented(lines: readonly string[]): readonly string[] {
+  const begin = lines.findIndex((line) => line.trim() === BEGIN);
+  const indent = /^[ \t]*/.exec(lines[begin] ?? "")?.[0] ?? "";
+  if (indent === "") return lines;
+  const end = lines.findIndex((line, at) => at > begin && line.trimEnd() === indent + END);
+  const inside = lines.slice(begin, end + 1);
+  if (end < 0 || inside.some((line) => line !== "" && !line.startsWith(indent))) return lines;
+  return [...lines.slice(0, begin), ...inside.map((line) => line.slice(indent.length)), ...lines.slice(end + 1)];
 }
 
 function wrong(lines: readonly string[], at: number, what: string, grammar: string): ToolError {
@@ -133,6 +144,13 @@ class PatchReader {
     return at >= this.#end || (this.lines[at] ?? "").startsWith("*** ");
   }
 
+  /** Whether only blank lines stand before the next `@@`: they part two hunks, and are no hunk. */
+  get blankToHeader(): boolean {
+    let at = this.at;
+    while (at < this.#end && this.lines[at] === "") at++;
+    return at > this.at && at < this.#end && isHeader(this.lines[at] ?? "");
+  }
+
   fail(what: string, grammar: string): ToolError {
     return wrong(this.lines, this.at, what, grammar);
   }
@@ -179,6 +197,7 @@ function readUpdate(reader: PatchReader, named: string, patchLine: number): Patc
   const hunks: Hunk[] = [];
   while (!reader.startsSection) {
     if (hunks.length === 0 && reader.line === "" && reader.blankToSection) break;
+    if (reader.blankToHeader) reader.skipBlank();
     hunks.push(readHunk(reader));
   }
   if (hunks.length === 0 && moveTo === undefined) {
@@ -210,7 +229,7 @@ function readHunk(reader: PatchReader): Hunk {
     else if (!isNoNewline(line)) throw reader.fail("not a line of a hunk", GRAMMAR.hunk);
   }
   if (lines.length === 0) throw wrong(reader.lines, patchLine - 1, "a hunk without lines", GRAMMAR.hunk);
-  if (!reader.startsSection) blankTail = 0;
+  if (!reader.startsSection && !isHeader(reader.line)) blankTail = 0;
   return { headers, lines, endOfFile, blankTail, patchLine, ...(lineHint === undefined ? {} : { lineHint }) };
 }
 

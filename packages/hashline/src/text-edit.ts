@@ -204,7 +204,8 @@ function spliceMatch(
   const matches = match.places.map(({ startLine, endLine }) => ({ startLine, endLine }));
   if (match.strategy !== "exact") {
     const lines = showRanges(matches.map(({ startLine, endLine }) => [startLine, endLine]));
-    const message = `the old text was found by ${match.strategy} only, at lines ${lines}`;
+    const word = matches.length === 1 && matches[0]?.startLine === matches[0]?.endLine ? "line" : "lines";
+    const message = `the old text was found by ${match.strategy} only, at ${word} ${lines}`;
     warnings.push({ code: "loose_match", line: matches[0]?.startLine ?? 1, message });
   }
   const { strategy, similarity } = match;

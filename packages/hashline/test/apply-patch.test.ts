@@ -23,6 +23,7 @@ describe("parsePatch", () => {
     ["a here-document", (patch: string) => `apply_patch <<'EOF'\n${patch}\nEOF\n`],
     ["CRLF", (patch: string) => patch.replaceAll("\n", "\r\n")],
     ["blank lines around", (patch: string) => `\n\n${patch}\n\n`],
+    ["an indent of the whole", (patch: string) => `\`\`\`\n${patch.replace(/^/gm, "\t ")}\n\`\`\``],
     ["a line on the missing newline", (patch: string) => patch.replace("+b", "+b\n\\ No newline at end of file")],
   ])("ignores %s", (_, wrap) => {
     const patch = envelope("*** Update File: f", "@@", "-a", "+b");
@@ -141,6 +142,23 @@ describe("placing hunks", () => {
     ["an empty line as context", "a\n\nb\n", ["@@", " a", "", "-b", "+c"], "a\n\nc\n", "exact"],
     ["no @@ at all", "a\nb\n", [" a", "-b", "+c"], "a\nc\n", "exact"],
     ["CRLF", "a\r\nb\r\n", ["@@", " a", "-b", "+c", "+d"], "a\r\nc\r\nd\r\n", "exact"],
+    [
+      "hunks that blank lines part",
+      "a\nb\nc\n",
+      ["", "@@", "-a", "+A", "", "@@", "-c", "+C", ""],
+      "A\nb\nC\n",
+      "exact",
+    ],
+    ["an enclosing line closed by @@", "f:\n x\ng:\n x\n", ["@@ g: @@", "- x", "+ y"], "f:\n x\ng:\n y\n", "exact"],
+    ["a line that ends in @@", "a @@\n x\na\n x\n", ["@@ a @@", "- x", "+ y"], "a @@\n y\na\n x\n", "exact"],
+    ["an enclosing line sent twice", "f:\n x\ng:\n x\n", ["@@ g:", " g:", "- x", "+ y"], "f:\n x\ng:\n y\n", "exact"],
+    [
+      "nested enclosing lines that are equal",
+      "g:\ng:\n x\n",
+      ["@@ g:", "@@ g:", "- x", "+ y"],
+      "g:\ng:\n y\n",
+      "exact",
+    ],
   ])("finds %s", async (name, start, hunk, expected, pass) => {
     const { result, text, warnings } = await patched(start, ...hunk);
     if (expected === "?") {
@@ -166,7 +184,7 @@ describe("placing hunks", () => {
       "a\nb\n",
       ["@@", " a", "-x", "+y"],
       "conflict",
-      /f: hunk 1 \(patch line 3\) fits nowhere.*Closest place: lines 1-2.*-x\n\+b/s,
+      /f: hunk 1 \(patch line 3\) fits nowhere.*Closest place: lines 1-2.*in the file\):\n@@ -1,2 \+1,2 @@\n a\n-x\n\+b/s,
     ],
     [
       "lines that stand twice",
@@ -201,7 +219,14 @@ describe("placing hunks", () => {
       "a\nb\nc\n",
       ["@@", "-b", "+B", "@@", "-a", "+A"],
       "conflict",
-      /hunk 2.*behind line 2/s,
+      /hunk 2.*behind line 2.*they stand before it, at line 1\nhint: .*from top to bottom/s,
+    ],
+    [
+      "the header of a unified diff",
+      "a\nb\n",
+      ["--- a/f", "+++ b/f", "@@ -1,2 +1,2 @@", " a", "-b", "+B"],
+      "conflict",
+      /hint: leave the lines "---" and "\+\+\+" out/,
     ],
     ["an end of file that is none", "a\nb\n", ["@@", "-a", "+A", "*** End of File"], "conflict", /fits nowhere/],
     ["a patch that changes nothing", "a\n", ["@@", " a"], "invalid_input", /./],

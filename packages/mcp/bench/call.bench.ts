@@ -6,6 +6,7 @@ import { type AnyTool, defineTool, toolset } from "@toolhaft/core";
 import { defineBench } from "@toolhaft/testing";
 import { z } from "zod";
 import { createServerV2 } from "../src/bind-v2.ts";
+import { fromMcp } from "../src/from-mcp.ts";
 import { createMcpHandlers } from "../src/handlers.ts";
 import { echo } from "./fixtures/echo.ts";
 import { sdkEcho } from "./fixtures/sdk-echo.ts";
@@ -37,6 +38,19 @@ export default defineBench(async (bench) => {
     ours: () => oursInMemory.callTool(input),
     baseline: { name: "SDK registerTool", run: () => sdkInMemory.callTool(input) },
     target: { max: 1.1 },
+    batch: 300,
+    rounds: 31,
+  });
+
+  const direct = await inMemory((transport) => sdkEcho().connect(transport));
+  const behind = await inMemory((transport) => sdkEcho().connect(transport));
+  const family = await fromMcp(behind, { prefix: "" });
+  const [bridged] = family.tools;
+  await bench.compare({
+    name: "fromMcp, proxied call",
+    ours: () => bridged?.call(input.arguments),
+    baseline: { name: "direct client call", run: () => direct.callTool(input) },
+    target: { max: 1.3 },
     batch: 300,
     rounds: 31,
   });

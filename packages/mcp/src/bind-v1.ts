@@ -1,5 +1,6 @@
 import type { Server as ServerV1 } from "@modelcontextprotocol/sdk/server/index.js";
 import type { CallToolResult, ClientCapabilities } from "@modelcontextprotocol/sdk/types.js";
+import { rootUris } from "./roots.ts";
 import { McpFault, type McpHandlers } from "./types.ts";
 
 /**
@@ -10,7 +11,7 @@ import { McpFault, type McpHandlers } from "./types.ts";
  */
 export async function bindV1(server: ServerV1, handlers: McpHandlers): Promise<void> {
   const types = await import("@modelcontextprotocol/sdk/types.js");
-  server.registerCapabilities({ tools: { listChanged: true }, resources: {} });
+  server.registerCapabilities({ tools: { listChanged: true }, resources: {}, experimental: { toolhaft: {} } });
   const client = () => server.getClientVersion()?.name;
   const faults = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -55,7 +56,7 @@ export async function bindV1(server: ServerV1, handlers: McpHandlers): Promise<v
 
   const askRoots = () => {
     if (server.getClientCapabilities()?.roots === undefined) return;
-    void handlers.awaitRoots(server.listRoots().then(({ roots }) => roots.map(({ uri }) => uri)));
+    void handlers.awaitRoots(server.request({ method: "roots/list" }, types.ResultSchema).then(rootUris));
   };
   const before = server.oninitialized;
   server.oninitialized = () => {

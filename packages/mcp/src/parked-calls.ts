@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Asker, Decision, ToolResult } from "@toolhaft/core";
 import type { CallSignal } from "./call-signal.ts";
+import { canonical } from "./canonical.ts";
 import type { ProgressChannel } from "./progress.ts";
 import { decisionFrom, questionFor } from "./question.ts";
 import type { CallRequest, Question, QuestionAnswer } from "./types.ts";
@@ -8,8 +9,10 @@ import type { CallRequest, Question, QuestionAnswer } from "./types.ts";
 /** A call that runs, whichever request stands for it at the moment. */
 export interface RunningCall {
   readonly tool: string;
-  readonly inputHash: string;
+  /** Made when it is needed: the input has passed the tool's checks by then. */
+  readonly inputHash: () => string;
   readonly structured: boolean;
+  readonly remembers: boolean;
   readonly progress: ProgressChannel;
   readonly signal: CallSignal;
   /** Set once the tool runs; it always resolves. */
@@ -52,7 +55,7 @@ export function createParkedCalls(): ParkedCalls {
       // A state is good for one try, right or wrong.
       parked.delete(resume.state);
       const { call, asked } = entry;
-      if (call.tool !== request.name || call.inputHash !== hashOfInput(request.arguments)) {
+      if (call.tool !== request.name || call.inputHash() !== hashOfInput(request.arguments)) {
         asked.answer({ allow: false });
         return undefined;
       }
@@ -70,7 +73,7 @@ export function parkingAsker(call: RunningCall): Asker {
   return (asked) =>
     new Promise((resolve) => {
       const entry: OpenQuestion = {
-        question: questionFor(asked),
+        question: questionFor(asked, call.remembers),
         answer(decision) {
           const at = call.open.indexOf(entry);
           if (at >= 0) call.open.splice(at, 1);
@@ -94,11 +97,4 @@ export function waitingAsker(ask: (question: Question, signal: AbortSignal) => P
 /** SHA-256 of the input with sorted keys: the same question for the same input, however it was written. */
 export function hashOfInput(input: unknown): string {
   return createHash("sha256").update(canonical(input)).digest("hex");
-}
-
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}:${canonical(entry)}`).join(",")}}`;
 }

@@ -71,11 +71,7 @@ export function createSessionPlace(
     awaitRoots(asked) {
       const answered = within(rootsTimeoutMs, asked).then(setRoots, (error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error);
-        const what =
-          options.directory === undefined
-            ? "the client did not name its roots"
-            : "the client's roots are ignored, a directory was given";
-        onError(new Error(`${what}: ${reason}`));
+        onError(new Error(`the client did not name its roots: ${reason}`));
       });
       pending = answered;
       return answered;

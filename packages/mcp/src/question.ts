@@ -8,10 +8,10 @@ const session = "allow for this session";
 const deny = "deny";
 
 /** The form a person sees: tool, permission, the real resource, and why. */
-export function questionFor(asked: Asked): Question {
+export function questionFor(asked: Asked, remembers = true): Question {
   const lines = [`${asked.tool} asks for ${asked.permission}:`, ...asked.resources.map((resource) => `  ${resource}`)];
   if (asked.reason !== "") lines.push(`Reason: ${asked.reason}`);
-  const answers = asked.fresh !== true ? [once, session, deny] : [once, deny];
+  const answers = asked.fresh !== true && remembers ? [once, session, deny] : [once, deny];
   return {
     message: lines.join("\n"),
     requestedSchema: {

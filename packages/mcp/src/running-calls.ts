@@ -80,8 +80,9 @@ export function createRunningCalls(
   const startParkable = (tool: AnyTool, request: CallRequest, context: ToolContext): RunningCall => {
     const call: RunningCall = {
       tool: request.name,
-      inputHash: hashOfInput(request.arguments),
+      inputHash: () => hashOfInput(request.arguments),
       structured: wantsStructured(request),
+      remembers: request.remembers !== false,
       progress: createProgressChannel(request, onError),
       signal: movingSignal(),
       settled: new Promise(() => undefined),

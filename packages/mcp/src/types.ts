@@ -119,6 +119,8 @@ export interface CallRequest {
    * and without either the answer is no.
    */
   ask?: "park" | ((question: Question, signal: AbortSignal) => Promise<QuestionAnswer>) | undefined;
+  /** Whether an answer may hold for the session: not where there is none. @default true */
+  remembers?: boolean;
   /** Whether the request stays open while its call is parked: progress and cancel go on then. */
   staysOpen?: boolean;
   /** The retry of a parked call. */

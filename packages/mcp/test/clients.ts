@@ -1,8 +1,11 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { Client as ClientV2 } from "@modelcontextprotocol/client";
+import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from "@modelcontextprotocol/client";
 import { StdioClientTransport as StdioV2 } from "@modelcontextprotocol/client/stdio";
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import {
   CallToolResultSchema,
   ElicitRequestSchema,
@@ -20,7 +23,12 @@ export interface Answer {
   content?: Record<string, string>;
 }
 
+/** What carries the messages. */
+export type Wire = "stdio" | "http";
+
 export interface ClientOptions {
+  /** @default "stdio" */
+  wire?: Wire;
   name?: string;
   /** Given to the fixture server. */
   server?: Record<string, unknown>;
@@ -49,6 +57,8 @@ export interface TestClient {
   /** Progress notifications as they came over the wire, whatever their token. */
   progress: { progressToken: unknown; progress: number; message?: unknown }[];
   listChanges: () => number;
+  /** Clients of 2026 hear of changed lists only after this; the others hear of them anyway. */
+  subscribe(): Promise<void>;
   rootsChanged(): Promise<void>;
   instructions: string | undefined;
   stderr: () => string;
@@ -64,7 +74,7 @@ export interface CallOptions {
   meta?: Record<string, unknown>;
 }
 
-const loader = fileURLToPath(new URL("../../testing/run/typescript-loader.mjs", import.meta.url));
+export const loader = fileURLToPath(new URL("../../testing/run/typescript-loader.mjs", import.meta.url));
 export const fixtureServer = fileURLToPath(new URL("./fixtures/server.ts", import.meta.url));
 
 /** The command that starts the fixture server from its sources. */
@@ -82,13 +92,48 @@ export function serverCommand(options: ClientOptions) {
   };
 }
 
+interface HttpServer {
+  child: ChildProcess;
+  url: URL;
+  settings: { requestInit: { headers: Record<string, string> } };
+}
+
+/** The fixture server on HTTP, in a process of its own. */
+async function startHttp(options: ClientOptions): Promise<HttpServer> {
+  const { command, args, env, cwd } = serverCommand({ ...options, server: { ...options.server, http: {} } });
+  const child = spawn(command, args, { env, stdio: ["ignore", "ignore", "pipe"], ...(cwd !== undefined && { cwd }) });
+  let text = "";
+  const found = await new Promise<RegExpExecArray>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      text += chunk;
+      const match = /^serving (\S+) (\S+)$/m.exec(text);
+      if (match === null) return;
+      child.stderr.off("data", read);
+      resolve(match);
+    };
+    child.stderr.on("data", read);
+    child.once("exit", (code) => reject(new Error(`the server ended with ${code}: ${text}`)));
+  });
+  const headers = { authorization: `Bearer ${found[2]}` };
+  return { child, url: new URL(found[1] ?? ""), settings: { requestInit: { headers } } };
+}
+
+async function end(client: { close(): Promise<void> }, transport: object, http: HttpServer | undefined): Promise<void> {
+  if (http === undefined) return client.close();
+  if ("terminateSession" in transport) await (transport as HttpV1 | HttpV2).terminateSession();
+  await client.close();
+  http.child.kill();
+  await once(http.child, "exit");
+}
+
 export function connect(kind: ClientKind, options: ClientOptions = {}): Promise<TestClient> {
   return kind === "v1" ? connectV1(options) : connectV2(kind, options);
 }
 
 async function connectV1(options: ClientOptions): Promise<TestClient> {
   const { elicit, roots } = options;
-  const transport = new StdioV1(serverCommand(options));
+  const http = options.wire === "http" ? await startHttp(options) : undefined;
+  const transport = http === undefined ? new StdioV1(serverCommand(options)) : new HttpV1(http.url, http.settings);
   const client = new ClientV1(
     { name: options.name ?? "test-client", version: "1.0.0" },
     { capabilities: capabilities(options) },
@@ -96,13 +141,13 @@ async function connectV1(options: ClientOptions): Promise<TestClient> {
   if (elicit)
     client.setRequestHandler(ElicitRequestSchema, async ({ params }) => ({ ...(await elicit(params.message)) }));
   if (roots) client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: roots().map((uri) => ({ uri })) }));
-  const seen = collect(transport);
+  const seen = collect(http?.child ?? (transport as Line));
   client.onerror = ({ message }) => void seen.errors.push(message);
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => void seen.changes++);
-  await client.connect(transport);
+  await client.connect(transport as Parameters<typeof client.connect>[0]);
   watchProgress(transport, seen);
   return {
-    ...face(seen, transport),
+    ...face(seen, http?.child ?? (transport as Line)),
     instructions: client.getInstructions(),
     list: async () => (await client.listTools()).tools,
     async call(name, input, { signal, onProgress, token, meta } = {}) {
@@ -116,13 +161,15 @@ async function connectV1(options: ClientOptions): Promise<TestClient> {
     },
     read: async (uri) => (await client.readResource({ uri })).contents[0] ?? {},
     rootsChanged: () => client.sendRootsListChanged(),
-    close: () => client.close(),
+    subscribe: () => Promise.resolve(),
+    close: () => end(client, transport, http),
   };
 }
 
 async function connectV2(kind: ClientKind, options: ClientOptions): Promise<TestClient> {
   const { elicit, roots } = options;
-  const transport = new StdioV2(serverCommand(options));
+  const http = options.wire === "http" ? await startHttp(options) : undefined;
+  const transport = http === undefined ? new StdioV2(serverCommand(options)) : new HttpV2(http.url, http.settings);
   const client = new ClientV2(
     { name: options.name ?? "test-client", version: "1.0.0" },
     {
@@ -133,13 +180,13 @@ async function connectV2(kind: ClientKind, options: ClientOptions): Promise<Test
   if (elicit)
     client.setRequestHandler("elicitation/create", async ({ params }) => ({ ...(await elicit(params.message)) }));
   if (roots) client.setRequestHandler("roots/list", () => ({ roots: roots().map((uri) => ({ uri })) }));
-  const seen = collect(transport);
+  const seen = collect(http?.child ?? (transport as Line));
   client.onerror = ({ message }) => void seen.errors.push(message);
   client.setNotificationHandler("notifications/tools/list_changed", () => void seen.changes++);
-  await client.connect(transport);
+  await client.connect(transport as Parameters<typeof client.connect>[0]);
   watchProgress(transport, seen);
   return {
-    ...face(seen, transport),
+    ...face(seen, http?.child ?? (transport as Line)),
     instructions: client.getInstructions(),
     list: async () => (await client.listTools()).tools,
     async call(name, input, { signal, onProgress, token, meta } = {}) {
@@ -152,7 +199,10 @@ async function connectV2(kind: ClientKind, options: ClientOptions): Promise<Test
     },
     read: async (uri) => (await client.readResource({ uri })).contents[0] ?? {},
     rootsChanged: () => client.sendRootsListChanged(),
-    close: () => client.close(),
+    subscribe: async () => {
+      if (kind === "v2 in 2026") await client.listen({ toolsListChanged: true });
+    },
+    close: () => end(client, transport, http),
   };
 }
 
@@ -163,15 +213,15 @@ interface Seen {
   progress: TestClient["progress"];
 }
 
-interface Wire {
-  stderr: unknown;
-  pid: number | null;
+interface Line {
+  stderr?: unknown;
+  pid?: number | null | undefined;
   onmessage?: unknown;
 }
 
-function collect({ stderr }: Pick<Wire, "stderr">): Seen {
+function collect({ stderr }: Pick<Line, "stderr">): Seen {
   const seen: Seen = { stderr: "", changes: 0, errors: [], progress: [] };
-  const stream = stderr as NodeJS.ReadableStream | null;
+  const stream = stderr as NodeJS.ReadableStream | undefined;
   stream?.setEncoding("utf8").on("data", (text) => {
     seen.stderr += text;
   });
@@ -179,7 +229,7 @@ function collect({ stderr }: Pick<Wire, "stderr">): Seen {
 }
 
 /** Looks at every message beside the client, which may lose some. */
-function watchProgress(transport: Wire, seen: Seen): void {
+function watchProgress(transport: Line, seen: Seen): void {
   const original = transport.onmessage as (message: unknown, extra?: unknown) => void;
   transport.onmessage = (message: unknown, extra?: unknown) => {
     const parsed = ProgressNotificationSchema.safeParse(message);
@@ -188,7 +238,7 @@ function watchProgress(transport: Wire, seen: Seen): void {
   };
 }
 
-function face(seen: Seen, transport: Pick<Wire, "pid">) {
+function face(seen: Seen, transport: Pick<Line, "pid">) {
   return {
     progress: seen.progress,
     errors: seen.errors,

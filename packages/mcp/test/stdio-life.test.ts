@@ -46,6 +46,16 @@ describe("the life of a server on stdio", { timeout: 300_000 }, () => {
     expect(code).toBe(0);
   });
 
+  it("stdio-4: keeps the wire clean while a tool starts git and a server that greets", async () => {
+    const server = start({ env: { PATH: process.env.PATH ?? "" } });
+    await server.initialize();
+    server.send({ id: 1, method: "tools/call", params: { name: "starts_programs", arguments: {} } });
+    const { result } = await server.answer(1);
+    expect(JSON.stringify(result)).toMatch(/git version .*, banner of a server/);
+    for (const line of server.lines) expect(JSON.parse(line)).toHaveProperty("jsonrpc", "2.0");
+    await server.end();
+  });
+
   it.each(["SIGTERM", "SIGINT"] as const)(
     "ends with code 0 on %s, a running call and a timer alive",
     async (signal) => {

@@ -23,6 +23,12 @@ export interface StartOptions {
   stdout?: OutputTarget;
   /** `"tail"` keeps the last 64 KiB in {@link ChildHandle.stderrTail}. @default "tail" */
   stderr?: OutputTarget | "tail";
+  /**
+   * Called with each piece of piped output from the first on: Node throws away what nobody listens to when a short program
+   * has ended, and that may be before `start` resolves.
+   */
+  onStdout?(chunk: Uint8Array): void;
+  onStderr?(chunk: Uint8Array): void;
   /** The child may live on when its host ends: no watchdog, no end with the host. @default false */
   outlivesHost?: boolean;
 }
@@ -99,6 +105,8 @@ export async function startChild(
   if (pid === undefined) {
     throw startError(options, await new Promise((resolve) => child.once("error", resolve)));
   }
+  if (options.onStdout !== undefined) child.stdout?.on("data", options.onStdout);
+  if (options.onStderr !== undefined) child.stderr?.on("data", options.onStderr);
   hooks.started(pid);
   child.on("error", () => {}); // a failed `kill` only: the start has succeeded
 

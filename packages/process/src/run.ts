@@ -17,6 +17,9 @@ export interface RunResult extends ChildExit {
   stderr: string;
 }
 
+/** How long the pipes of a program that has ended may hold us up: a grandchild may keep them open. */
+const drainMs = 250;
+
 /**
  * Runs a program to its end and gives what it printed. A non-zero exit code is a result, not an error.
  *
@@ -25,50 +28,71 @@ export interface RunResult extends ChildExit {
 export async function runProgram(options: RunOptions): Promise<RunResult> {
   if (options.signal?.aborted) throw new ToolError("cancelled", `${options.command} was not started`);
   await using host = createProcessHost();
+  const maxBytes = options.maxBytes ?? 1024 * 1024;
+  let failure: ToolError | undefined;
+  let stop: () => void = () => undefined;
+  const end = (error: ToolError) => {
+    failure ??= error;
+    stop();
+  };
+  const tooMuch = () => end(new ToolError("too_large", `${options.command} printed more than ${maxBytes} bytes`));
+  const stdout = collect(maxBytes, tooMuch);
+  const stderr = collect(maxBytes, tooMuch);
   const child = await host.start({
     command: options.command,
     cwd: options.cwd,
     env: options.env,
     ...(options.args && { args: options.args }),
     stderr: "pipe",
+    onStdout: stdout.push,
+    onStderr: stderr.push,
   });
-  const maxBytes = options.maxBytes ?? 1024 * 1024;
+  stop = () => void child.stop({ graceMs: 500 });
+  if (failure !== undefined) stop();
   const timeoutMs = options.timeoutMs ?? 60_000;
-  let failure: ToolError | undefined;
-  const end = (error: ToolError) => {
-    failure ??= error;
-    child.stop({ graceMs: 500 });
-  };
   const timer = setTimeout(
     () => end(new ToolError("timeout", `${options.command} did not end within ${timeoutMs} ms`)),
     timeoutMs,
   );
   const onAbort = () => end(new ToolError("cancelled", `${options.command} was stopped`));
   options.signal?.addEventListener("abort", onAbort, { once: true });
-  const tooMuch = () => end(new ToolError("too_large", `${options.command} printed more than ${maxBytes} bytes`));
-  const stdout = collect(child.stdout, maxBytes, tooMuch);
-  const stderr = collect(child.stderr, maxBytes, tooMuch);
+  // It may have fired while the program was starting.
+  if (options.signal?.aborted) onAbort();
   child.stdin?.end(options.input ?? "");
   try {
     const exit = await child.exited;
+    // What a short program printed may still lie in the pipe when its end is known.
+    await Promise.race([
+      Promise.all([drained(child.stdout), drained(child.stderr)]),
+      new Promise((resolve) => setTimeout(resolve, drainMs).unref()),
+    ]);
     if (failure !== undefined) {
       await child.stop();
       throw failure;
     }
-    return { ...exit, stdout: stdout(), stderr: stderr() };
+    return { ...exit, stdout: stdout.text(), stderr: stderr.text() };
   } finally {
     clearTimeout(timer);
     options.signal?.removeEventListener("abort", onAbort);
   }
 }
 
-function collect(stream: ChildHandle["stdout"], maxBytes: number, tooMuch: () => void): () => string {
+function drained(stream: ChildHandle["stdout"]): Promise<void> {
+  if (stream === undefined || stream.readableEnded || stream.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    stream.once("end", resolve).once("close", resolve).once("error", resolve);
+  });
+}
+
+function collect(maxBytes: number, tooMuch: () => void): { push(chunk: Uint8Array): void; text(): string } {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  stream?.on("data", (chunk: Uint8Array) => {
-    bytes += chunk.length;
-    if (bytes <= maxBytes) chunks.push(chunk);
-    else tooMuch();
-  });
-  return () => Buffer.concat(chunks).toString("utf8");
+  return {
+    push(chunk) {
+      bytes += chunk.length;
+      if (bytes <= maxBytes) chunks.push(chunk);
+      else tooMuch();
+    },
+    text: () => Buffer.concat(chunks).toString("utf8"),
+  };
 }

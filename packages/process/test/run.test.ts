@@ -29,3 +29,10 @@ test("endless output is bounded", async () => {
     code: "too_large",
   });
 });
+
+test("keeps what a very short program printed, however late anybody looks", async () => {
+  for (let round = 0; round < 20; round++) {
+    const { stdout } = await runProgram({ command: "echo", args: [`round ${round}`], cwd: ".", env: childEnvironment() });
+    expect(stdout).toBe(`round ${round}\n`);
+  }
+});

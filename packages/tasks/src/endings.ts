@@ -89,7 +89,10 @@ export function ending(
       state,
       { ...reported, ...data },
       {
-        ...freed,
+        // Who worked on it last stays to be seen.
+        token_hash: null,
+        lease_until: null,
+        attached: 0,
         attempt_open: 0,
         ended_at: now,
         wait_until: null,

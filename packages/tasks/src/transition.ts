@@ -156,6 +156,7 @@ function retry(row: TaskRecord, edge: Extract<Edge, { kind: "retry" }>, now: num
       activity_at: null,
       ended_at: null,
       end_json: null,
+      unindexed: 1,
     },
   );
 }

@@ -1,10 +1,17 @@
+import { join } from "node:path";
 import { type Family, nearest } from "@toolhaft/core";
-import { usageFault } from "./exit-codes.ts";
+import { CommandFault, exitCodes, usageFault } from "./exit-codes.ts";
 
-/** What the command line says to a family. */
+/** What the command line and the config say to a family. */
 export interface FamilyOptions {
-  /** `--store`, or `TOOLHAFT_STORE`. */
+  /** `--store`, or `TOOLHAFT_STORE`: a folder, or a database's address. */
   store?: string | undefined;
+  /** `--sessions`: hosts whose sessions are read. */
+  sessions?: readonly string[] | undefined;
+  /** The file that language servers are read from; `false`: none. */
+  lspConfig?: string | false | undefined;
+  /** `options.<family>` of the config. */
+  options?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
 }
 
 export interface FamilyEntry {
@@ -17,26 +24,142 @@ export interface FamilyEntry {
 
 /** Every family this command knows; a new one is one line here and one dependency. */
 export const registry: readonly FamilyEntry[] = [
-  { name: "context", byDefault: true, load: async () => (await import("./project-context.ts")).createProjectContext() },
-  { name: "functions", byDefault: true, load: async () => (await import("@toolhaft/functions")).createFunctions() },
-  { name: "hashline", byDefault: true, load: async () => (await import("@toolhaft/hashline")).createHashline() },
-  { name: "lsp-tools", byDefault: true, load: async () => (await import("@toolhaft/lsp-tools")).createLspTools() },
-  { name: "memory", byDefault: true, load: async () => (await import("@toolhaft/memory")).createMemory() },
-  { name: "session", byDefault: true, load: async () => (await import("@toolhaft/session")).createSessions() },
-  { name: "web", byDefault: true, load: async () => (await import("@toolhaft/web")).createWeb() },
+  {
+    name: "assets",
+    byDefault: true,
+    load: async (given) =>
+      (await import("@toolhaft/assets")).createAssets({
+        ...given.options?.assets,
+        ...storeFolder(given, "stateDir"),
+      }),
+  },
+  {
+    name: "context",
+    byDefault: true,
+    load: async (given) => (await import("./project-context.ts")).createProjectContext(storeFolder(given, "stateDir")),
+  },
+  {
+    name: "dispatch",
+    byDefault: false,
+    load: async (given) => {
+      const { createDispatch, installedAgents } = await import("@toolhaft/dispatch");
+      // Clients give a call about a minute, and what they started ends with them.
+      return createDispatch({
+        agents: installedAgents(),
+        maxWaitMs: 50_000,
+        onClose: "cancel",
+        ...given.options?.dispatch,
+        ...storeFile(given, "path", "tasks.db"),
+      });
+    },
+  },
+  {
+    name: "functions",
+    byDefault: true,
+    load: async (given) =>
+      (await import("@toolhaft/functions")).createFunctions({
+        ...given.options?.functions,
+        ...storeFile(given, "path", "functions.db"),
+      }),
+  },
+  {
+    name: "hashline",
+    byDefault: true,
+    load: async (given) => (await import("@toolhaft/hashline")).createHashline(given.options?.hashline),
+  },
+  {
+    name: "lsp-tools",
+    byDefault: true,
+    load: async (given) =>
+      (await import("@toolhaft/lsp-tools")).createLspTools({
+        ...given.options?.["lsp-tools"],
+        ...(given.lspConfig !== undefined && { configFile: given.lspConfig }),
+      }),
+  },
+  {
+    name: "memory",
+    byDefault: true,
+    load: async (given) =>
+      (await import("@toolhaft/memory")).createMemory({
+        ...given.options?.memory,
+        ...storeFile(given, "path", "memory.db"),
+      }),
+  },
+  {
+    name: "session",
+    byDefault: true,
+    load: async (given) =>
+      (await import("@toolhaft/session")).createSessions({
+        ...given.options?.session,
+        ...storeFile(given, "path", "sessions.db"),
+        ...storeFile(given, "indexPath", "session-index.db"),
+        ...(given.sessions !== undefined && { stores: given.sessions.map(sessionHost) }),
+      }),
+  },
+  {
+    name: "tasks",
+    byDefault: true,
+    load: async (given) =>
+      (await import("@toolhaft/tasks")).createTasks({
+        ...given.options?.tasks,
+        ...storeFile(given, "path", "tasks.db"),
+      }),
+  },
+  {
+    name: "web",
+    byDefault: true,
+    load: async (given) => (await import("@toolhaft/web")).createWeb(given.options?.web),
+  },
 ];
+
+/** A family's file in the folder of `--store`; nothing without that flag. */
+export function storeFile<K extends string>(given: FamilyOptions, key: K, file: string): { [name in K]?: string } {
+  return storePlace(given, key, (folder) => join(folder, file));
+}
+
+/** The folder of `--store` itself. */
+export function storeFolder<K extends string>(given: FamilyOptions, key: K): { [name in K]?: string } {
+  return storePlace(given, key, (folder) => folder);
+}
+
+function storePlace<K extends string>(
+  { store }: FamilyOptions,
+  key: K,
+  place: (folder: string) => string,
+): { [name in K]?: string } {
+  if (store === undefined) return {};
+  if (/^postgres(ql)?:\/\//.test(store))
+    throw new CommandFault(
+      exitCodes.unavailable,
+      `--store ${new URL(store).protocol}//…: this family keeps its state in files here; give a folder`,
+    );
+  return { [key]: place(store) } as { [name in K]?: string };
+}
+
+export const sessionHosts = ["claude-code", "codex", "opencode"] as const;
+
+function sessionHost(name: string): (typeof sessionHosts)[number] {
+  const host = sessionHosts.find((known) => known === name);
+  if (host !== undefined) return host;
+  const near = nearest(name, sessionHosts);
+  throw usageFault(
+    `--sessions ${name}: ${near.length > 0 ? `did you mean ${near.join(", ")}? ` : ""}Known are ${sessionHosts.join(", ")}`,
+  );
+}
 
 /** The families of some names: none means the default ones, `all` every one. */
 export function chooseFamilies(
   names: readonly string[],
   known: readonly FamilyEntry[] = registry,
+  others: readonly string[] = [],
 ): readonly FamilyEntry[] {
   if (names.length === 0) return known.filter(({ byDefault }) => byDefault);
   if (names.includes("all")) return known;
-  return [...new Set(names)].map((name) => {
+  return [...new Set(names)].flatMap((name) => {
     const entry = known.find((family) => family.name === name);
-    if (entry !== undefined) return entry;
-    const all = known.map((family) => family.name);
+    if (entry !== undefined) return [entry];
+    if (others.includes(name)) return [];
+    const all = [...known.map((family) => family.name), ...others];
     const near = nearest(name, all);
     throw usageFault(
       `unknown family "${name}"${near.length > 0 ? `: did you mean ${near.join(", ")}?` : ""} There are: ${all.join(", ")}, all`,

@@ -1,11 +1,16 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import manifest from "../package.json" with { type: "json" };
 import type { CallFlags } from "./commands/call.ts";
 import type { DescribeFlags } from "./commands/describe.ts";
+import type { DoctorFlags } from "./commands/doctor.ts";
+import type { InitFlags } from "./commands/init.ts";
 import type { ListFlags } from "./commands/list.ts";
 import type { McpFlags } from "./commands/mcp.ts";
+import type { MemoryAction, MemoryFlags } from "./commands/memory.ts";
+import { complete, shells } from "./completion.ts";
 import { CommandFault, exitCodes } from "./exit-codes.ts";
-import { type FamilyEntry, registry } from "./families.ts";
+import { type FamilyEntry, registry, sessionHosts } from "./families.ts";
+import { clients } from "./init/clients.ts";
 import type { Io } from "./io.ts";
 
 const profiles = ["mcp", "draft-07", "2020-12", "openai", "openai-strict", "anthropic", "anthropic-strict", "gemini"];
@@ -24,7 +29,10 @@ export async function main(
     code = done;
   });
   try {
-    await program.parseAsync(words, { from: "user" });
+    // A shell asks what may stand next; its words are no command line to be checked.
+    if (words[0] === "complete" && words[1] === "--")
+      await complete(program, io, { words: words.slice(2) }, completions(known));
+    else await program.parseAsync(words, { from: "user" });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
@@ -73,20 +81,37 @@ Exit codes: 0 done, 1 the tool failed, 2 wrong usage or input, 3 unavailable, 4 
   const families = known.map(({ name }) => name).join(", ");
   rules(
     choice(program.command("mcp").argument("[families...]", `families to serve: ${families}, all`))
-      .description("serve tools to an MCP client on standard input and output")
+      .description("serve tools to MCP clients on standard input and output, or over HTTP")
       .option("--directory <path>", "where relative paths start; else the client's roots, else the working directory")
-      .option("--store <path|url>", "where families keep their state", io.env.TOOLHAFT_STORE)
+      .option("--lazy", "list few tools; the rest is found and loaded by need")
+      .option("--store <folder>", "where families keep their state (TOOLHAFT_STORE)", io.env.TOOLHAFT_STORE)
+      .option("--sessions <host...>", `read the sessions of ${sessionHosts.join(", ")}`)
       .option("--structured", "send structured data beside the text")
-      .option("--quiet", "print nothing on standard error"),
-  ).action(async (names: string[], flags: McpFlags) => {
-    const { mcp } = await import("./commands/mcp.ts");
-    done(await mcp(names, flags, io, known));
-  });
+      .option("--http [port]", "serve over HTTP on 127.0.0.1, on a free port unless one is given", port)
+      .option("--host <address>", "listen on this address; needs --allowed-host and TOOLHAFT_TOKEN")
+      .option("--allowed-host <name...>", "names that clients call this server by")
+      .option("--allowed-origin <origin...>", "web pages that may call, such as https://app.example")
+      .option("--no-auth", "ask for no token; on this machine only")
+      .option("--quiet", "print nothing but what a client needs"),
+  )
+    .addHelpText(
+      "after",
+      `
+Examples:
+  toolhaft mcp                             the default families, for a client that starts this command
+  toolhaft mcp memory --read-only          one family, tools that read
+  toolhaft mcp all --lazy --http 4711      every family over HTTP, found by need`,
+    )
+    .action(async (names: string[], flags: McpFlags) => {
+      const { mcp } = await import("./commands/mcp.ts");
+      done(await mcp(names, flags, io, known));
+    });
 
   choice(program.command("list").argument("[families...]", `families to list: ${families}, all`))
     .description("list tools with their hints and token cost")
     .option("--json", "print JSON")
     .addOption(new Option("--profile <profile>", "show what a provider's schema rules refuse").choices(profiles))
+    .addHelpText("after", "\nExample:\n  toolhaft list memory web --profile gemini")
     .action(async (names: string[], flags: ListFlags) => {
       const { list } = await import("./commands/list.ts");
       done(await list(names, flags, io, known));
@@ -97,6 +122,8 @@ Exit codes: 0 done, 1 the tool failed, 2 wrong usage or input, 3 unavailable, 4 
     .argument("<tool>", "its name")
     .description("tell all about one tool")
     .addOption(new Option("--schema [profile]", "print its JSON Schema only").choices(profiles))
+    .addOption(configOption())
+    .addHelpText("after", "\nExample:\n  toolhaft describe hashline_edit --schema openai-strict")
     .action(async (name: string, flags: DescribeFlags) => {
       const { describe } = await import("./commands/describe.ts");
       done(await describe(name, flags, io, known));
@@ -111,12 +138,106 @@ Exit codes: 0 done, 1 the tool failed, 2 wrong usage or input, 3 unavailable, 4 
       .option("--json", "print the whole result as JSON")
       .option("--timeout <seconds>", "stop the tool after this long", seconds)
       .option("--read-only", "refuse every tool that writes")
-      .option("--store <path|url>", "where families keep their state", io.env.TOOLHAFT_STORE),
+      .option("--directory <path>", "where relative paths start; else the current directory")
+      .option("--store <folder>", "where families keep their state (TOOLHAFT_STORE)", io.env.TOOLHAFT_STORE)
+      .option("--sessions <host...>", `read the sessions of ${sessionHosts.join(", ")}`)
+      .addOption(configOption())
+      .addHelpText("after", '\nExample:\n  toolhaft call hashline_read \'{"filePath":"README.md"}\' --json'),
   ).action(async (name: string, input: string, flags: CallFlags) => {
     const { call } = await import("./commands/call.ts");
     done(await call(name, input, flags, io, known));
   });
+
+  program
+    .command("doctor")
+    .description("look at what the tools need; changes nothing")
+    .option("--json", "print JSON")
+    .option("--pin", "print the hashes of bridged servers' tools, to be kept as pins")
+    .addOption(configOption())
+    .addHelpText("after", "\nExample:\n  toolhaft doctor --json")
+    .action(async (flags: DoctorFlags) => {
+      const { doctor } = await import("./commands/doctor.ts");
+      done(await doctor(flags, io, known));
+    });
+
+  program
+    .command("init")
+    .argument("<client>", `one of ${clients.map(({ name }) => name).join(", ")}`)
+    .argument("[families...]", "families that it shall be served")
+    .description("settings that make a client start this server: printed, or written")
+    .option("--write", "put them into the client's file; what is there stays")
+    .option("--global", "for all of your projects, not this folder only")
+    .option("--force", "put them in the place of another entry for toolhaft")
+    .option("--windows", "start npx by cmd /c, as Windows needs it")
+    .addOption(new Option("--format <version>", "opencode: settings of version 1 or 2").choices(["v1", "v2"]))
+    .addHelpText("after", "\nExample:\n  toolhaft init vscode --write")
+    .action(async (client: string, names: string[], flags: InitFlags) => {
+      const { init } = await import("./commands/init.ts");
+      done(init(client, names, flags, io, known));
+    });
+
+  for (const word of ["trust", "untrust"] as const) {
+    program
+      .command(word)
+      .description(
+        word === "trust" ? "take this folder's toolhaft.config.json, as it is now, for your own" : "take that back",
+      )
+      .addHelpText("after", `\nExample:\n  toolhaft ${word}`)
+      .action(async () => {
+        const commands = await import("./commands/trust.ts");
+        done(commands[word](io));
+      });
+  }
+
+  program
+    .command("memory")
+    .addArgument(new Argument("<action>", "what to do").choices(["export", "import", "check", "repair", "purge"]))
+    .argument("[file]", "JSON Lines: read by import, written by export (else standard output)")
+    .description("what a person may do with the memories and no tool")
+    .option("--store <folder>", "where families keep their state (TOOLHAFT_STORE)", io.env.TOOLHAFT_STORE)
+    .option("--json", "print JSON")
+    .option("--idle <days>", "purge: only what nobody has used for so long", days)
+    .option("--yes", "purge: yes, for good")
+    .addOption(new Option("--on-conflict <what>", "import: an id that is there").choices(["skip", "newer", "error"]))
+    .addHelpText("after", "\nExample:\n  toolhaft memory export memories.jsonl")
+    .action(async (action: MemoryAction, file: string | undefined, flags: MemoryFlags) => {
+      const { memory } = await import("./commands/memory.ts");
+      done(await memory(action, file, flags, io));
+    });
+
+  program
+    .command("complete")
+    .addArgument(new Argument("<shell>", "whose script to print").choices([...shells]))
+    .description("print a script that completes commands, flags and names")
+    .addHelpText("after", "\nExample:\n  source <(toolhaft complete bash)")
+    .action(async (shell: string) => {
+      await complete(program, io, { shell }, completions(known));
+    });
   return program;
+}
+
+function completions(known: readonly FamilyEntry[]) {
+  return {
+    families: [...known.map(({ name }) => name), "all"],
+    client: clients.map(({ name }) => name),
+    sessions: sessionHosts,
+  };
+}
+
+function configOption(): Option {
+  return new Option("--config <file>", "settings in place of this folder's toolhaft.config.json");
+}
+
+function port(text: string): number {
+  const value = Number(text);
+  if (!/^\d{1,5}$/.test(text) || value > 65_535) throw new InvalidArgumentError("a port from 0 to 65535.");
+  return value;
+}
+
+function days(text: string): number {
+  const value = Number(text);
+  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError("a whole number of days.");
+  return value;
 }
 
 /** Which of the families' tools. */
@@ -124,7 +245,8 @@ function choice(command: Command): Command {
   return command
     .option("--read-only", "only tools that write nothing")
     .option("--tools <pattern...>", "only tools whose name matches")
-    .option("--without <pattern...>", "no tools whose name matches");
+    .option("--without <pattern...>", "no tools whose name matches")
+    .addOption(configOption());
 }
 
 /** What may be done without asking. */

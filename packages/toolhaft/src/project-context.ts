@@ -22,50 +22,56 @@ interface Opener {
   name: string;
   /** File of the store in the state folder; while it is not there nothing was stored, and nothing is opened. */
   file?: string;
-  open(directory: string): Promise<Opened>;
+  /** @param stateDir folder of the stores */
+  open(directory: string, stateDir: string): Promise<Opened>;
 }
 
 const openers: readonly Opener[] = [
   {
     name: "memory",
     file: "memory.db",
-    async open(directory) {
+    async open(_, stateDir) {
       const { createMemory } = await import("@toolhaft/memory");
-      const memory = createMemory({ path: stateFile(directory, "memory.db"), recordUse: false });
+      const memory = createMemory({ path: join(stateDir, "memory.db"), recordUse: false });
       return { source: memorySource(memory), close: () => memory.close() };
     },
   },
   {
     name: "task",
     file: "tasks.db",
-    async open(directory) {
+    async open(_, stateDir) {
       const { sqliteTasks } = await import("@toolhaft/tasks");
-      const tasks = sqliteTasks({ path: stateFile(directory, "tasks.db") });
+      const tasks = sqliteTasks({ path: join(stateDir, "tasks.db") });
       return { source: taskSource(tasks.store), close: () => tasks[Symbol.asyncDispose]() };
     },
   },
   {
     name: "session",
     file: "sessions.db",
-    async open(directory) {
+    async open(_, stateDir) {
       const { sqliteSessionStore } = await import("@toolhaft/session");
-      const sessions = sqliteSessionStore({ path: stateFile(directory, "sessions.db") });
+      const sessions = sqliteSessionStore({ path: join(stateDir, "sessions.db") });
       return { source: sessionSource(sessions.reader), close: () => sessions[Symbol.asyncDispose]() };
     },
   },
   {
     name: "asset",
-    async open(directory) {
+    async open(directory, stateDir) {
       const { createAssets } = await import("@toolhaft/assets");
-      const assets = createAssets({ directory });
+      const assets = createAssets({ directory, stateDir });
       return { source: assetSource(assets.catalog), close: () => assets.close() };
     },
   },
 ];
 
-/** The context family over the stores of the workspace that a call works in. */
-export function createProjectContext(): ContextFamily {
-  const sources = openers.map(perDirectory);
+/**
+ * The context family over the stores of the workspace that a call works in.
+ *
+ * @param options `stateDir`: one folder of stores for all. @default `.toolhaft` of the workspace
+ */
+export function createProjectContext(options: { stateDir?: string } = {}): ContextFamily {
+  const stateDirOf = (directory: string) => options.stateDir ?? join(directory, ".toolhaft");
+  const sources = openers.map((opener) => perDirectory(opener, stateDirOf));
   const family = createContextTools({ sources: [...sources.map(({ source }) => source), filesSource()] });
   const close = async () => {
     await family.close();
@@ -75,12 +81,12 @@ export function createProjectContext(): ContextFamily {
 }
 
 /** One open store a workspace, whatever the number of calls; a store that could not be opened is tried anew. */
-function perDirectory({ name, file, open }: Opener): Opened {
+function perDirectory({ name, file, open }: Opener, stateDirOf: (directory: string) => string): Opened {
   const opened = new Map<string, Promise<Opened>>();
   const openOnce = (directory: string): Promise<Opened> => {
     const known = opened.get(directory);
     if (known) return known;
-    const opening = open(directory).catch((error: unknown) => {
+    const opening = open(directory, stateDirOf(directory)).catch((error: unknown) => {
       opened.delete(directory);
       throw error;
     });
@@ -92,7 +98,7 @@ function perDirectory({ name, file, open }: Opener): Opened {
       name,
       async search(query, signal) {
         const { directory } = query.caller;
-        if (file !== undefined && !existsSync(stateFile(directory, file))) return [];
+        if (file !== undefined && !existsSync(join(stateDirOf(directory), file))) return [];
         return (await openOnce(directory)).source.search(query, signal);
       },
     },
@@ -102,8 +108,4 @@ function perDirectory({ name, file, open }: Opener): Opened {
       for (const one of all) await (await one).close();
     },
   };
-}
-
-function stateFile(directory: string, name: string): string {
-  return join(directory, ".toolhaft", name);
 }

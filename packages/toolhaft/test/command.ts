@@ -5,6 +5,8 @@ import type { FamilyEntry } from "../src/families.ts";
 import type { Io } from "../src/io.ts";
 import { main } from "../src/main.ts";
 
+const home = (await tempWorkspace()).directory;
+
 export interface Ran {
   code: number;
   out: string;
@@ -70,7 +72,8 @@ export async function command(
     colours: options.colours ?? false,
     width: 100,
     cwd: options.cwd ?? (await tempWorkspace()).directory,
-    env: options.env ?? {},
+    // Nobody's own settings play a part.
+    env: { HOME: home, ...options.env },
     signal: options.signal ?? new AbortController().signal,
   };
   ran.code = await main(words, io, known);

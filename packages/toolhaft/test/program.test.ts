@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { Client } from "@modelcontextprotocol/client";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { tempWorkspace } from "@toolhaft/testing";
 import { describe, expect, it } from "vitest";
@@ -86,6 +86,62 @@ describe("the program itself, with the real families", () => {
     const quiet = await serve("hashline", "--quiet", "--read-only", "--deny", "file.write");
     expect(quiet.err).toBe("");
     expect(quiet.names).toEqual(["hashline_read"]);
+    await workspace.remove();
+  });
+
+  it("finds tools by need with --lazy", async () => {
+    const workspace = await tempWorkspace({ "a.txt": "one\n" });
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [...program, "mcp", "hashline", "memory", "--lazy", "--quiet"],
+      cwd: workspace.directory,
+      stderr: "ignore",
+    });
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(transport);
+    expect(client.getInstructions()).toContain("tool_search");
+    const names = async () => (await client.listTools()).tools.map(({ name }) => name);
+    expect(await names()).toEqual(["tool_search", "tool_load", "tool_call"]);
+    await client.callTool({ name: "tool_load", arguments: { names: ["hashline_read"] } });
+    const input = { name: "hashline_read", input: { filePath: "a.txt" } };
+    const called = await client.callTool({ name: "tool_call", arguments: input });
+    expect(JSON.stringify(called.content)).toContain("|one");
+    expect(await names()).toEqual(["tool_search", "tool_load", "tool_call", "hashline_read"]);
+    await client.close();
+    await workspace.remove();
+  });
+
+  it("serves over HTTP on loopback with a token, tells them once, and ends with 0 on SIGTERM", async () => {
+    const workspace = await tempWorkspace({ "a.txt": "one\n" });
+    const child = spawn(process.execPath, [...program, "mcp", "hashline", "--http", "--quiet"], {
+      cwd: workspace.directory,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let err = "";
+    let out = "";
+    child.stdout.on("data", (data) => {
+      out += data;
+    });
+    const ready = new Promise<void>((resolve) => {
+      child.stderr.on("data", (data) => {
+        err += data;
+        if (err.includes("Bearer")) resolve();
+      });
+    });
+    await ready;
+    const url = /serving (\S+)/.exec(err)?.[1] ?? "";
+    const token = /Authorization: (Bearer \S+)/.exec(err)?.[1] ?? "";
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
+    expect((await fetch(url, { method: "POST" })).status).toBe(401);
+    const client = new Client({ name: "test", version: "1" });
+    const requestInit = { headers: { authorization: token } };
+    await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
+    const read = await client.callTool({ name: "hashline_read", arguments: { filePath: "a.txt" } });
+    expect(JSON.stringify(read.content)).toContain("|one");
+    await client.close();
+    child.kill("SIGTERM");
+    const [code] = await once(child, "exit");
+    expect({ code, out, tokens: err.match(/Bearer/g)?.length }).toEqual({ code: 0, out: "", tokens: 1 });
     await workspace.remove();
   });
 

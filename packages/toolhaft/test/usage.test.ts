@@ -9,6 +9,11 @@ describe("help and version", () => {
       ["list", "--help"],
       ["describe", "--help"],
       ["call", "--help"],
+      ["doctor", "--help"],
+      ["init", "--help"],
+      ["trust", "--help"],
+      ["memory", "--help"],
+      ["complete", "--help"],
     ]) {
       const { code, out, err } = await command(words);
       expect(code).toBe(0);
@@ -53,6 +58,25 @@ describe("wrong usage", () => {
     ["a time-out of nothing", ["call", "echo", '{"text":"a"}', "--timeout", "0"], /seconds/],
     ["a time-out that is no number", ["call", "echo", '{"text":"a"}', "--timeout", "soon"], /seconds/],
     ["a directory that is not there", ["mcp", "--directory", "/nowhere/at/all"], /--directory \/nowhere\/at\/all/],
+    ["an unknown client", ["init", "zed"], /unknown client "zed"/],
+    ["an unknown shell", ["complete", "tcsh"], /Allowed choices are bash/],
+    ["a port that is none", ["mcp", "--http", "70000"], /a port from 0 to 65535/],
+    [
+      "http-3: a public address without token and name",
+      ["mcp", "--http", "--host", "0.0.0.0"],
+      /TOOLHAFT_TOKEN.*--allowed-host/,
+    ],
+    [
+      "a public address without any token",
+      ["mcp", "--http", "--host", "0.0.0.0", "--allowed-host", "a", "--no-auth"],
+      /no-auth is for loopback only/,
+    ],
+    ["an address without HTTP", ["mcp", "--host", "0.0.0.0"], /--host is of use with --http only/],
+    [
+      "an unknown host of sessions",
+      ["call", "echo", '{"text":"a"}', "--directory", "/nowhere"],
+      /--directory \/nowhere/,
+    ],
     ["broken JSON", ["call", "echo", '{"text":'], /the input is no JSON/],
     ["a file that is not there", ["call", "echo", "@missing.json"], /@missing.json: .*ENOENT/],
     ["nothing on standard input", ["call", "echo", "-"], /standard input holds no JSON/],
@@ -61,5 +85,25 @@ describe("wrong usage", () => {
     expect(err).toMatch(reason);
     expect(out).toBe("");
     expect(code).toBe(2);
+  });
+});
+
+describe("completion", () => {
+  const completed = async (...words: string[]) =>
+    (await command(["complete", "--", ...words])).out.split("\n").map((line) => line.split("\t")[0]);
+
+  it.each(["bash", "zsh", "fish", "powershell"])("prints a script for %s, the same each time", async (shell) => {
+    const first = await command(["complete", shell]);
+    expect(first).toMatchObject({ code: 0, err: "", out: expect.stringContaining("toolhaft") });
+    expect((await command(["complete", shell])).out).toBe(first.out);
+  });
+
+  it("offers commands, flags, families, clients and choices", async () => {
+    expect(await completed("")).toEqual(expect.arrayContaining(["mcp", "list", "init", "doctor"]));
+    expect(await completed("li")).toContain("list");
+    expect(await completed("mcp", "--re")).toContain("--read-only");
+    expect(await completed("list", "fix")).toContain("fixture");
+    expect(await completed("init", "")).toEqual(expect.arrayContaining(["vscode", "codex"]));
+    expect(await completed("list", "--profile", "gem")).toContain("gemini");
   });
 });

@@ -70,6 +70,10 @@ export function createAccess(options: AccessOptions): Access {
       isInside(resolve(options.root), given) || options.extraRoots.some((root) => isInside(resolve(root.path), given)),
     );
     const real: RealPath = await realPath(options.files, given);
+    if (/[^/]\/+$/.test(path) && real.stat !== undefined && real.stat.kind !== "directory")
+      throw new ToolError("invalid_input", `${path} ends in a slash, but it is no folder`, {
+        hint: "leave the slash out",
+      });
     const judged = access === "read" && scope.links === "lexical" ? given : real.path;
     const target: Target = {
       path: real.path,

@@ -107,7 +107,8 @@ function hunks(file: TextModel, needle: readonly string[], line: number, endLine
   const before = parseText(Buffer.from(needle.map((text) => `${text}\n`).join("")));
   const found = Array.from({ length: endLine - line + 1 }, (_, index) => `${file.text(line + index)}\n`).join("");
   const after = parseText(Buffer.from(found));
-  const names = { before: "wanted", after: "file" };
+  // One name: two would make it the diff of a rename.
+  const names = { before: "file", after: "file" };
   const { text } = unifiedDiff(before, after, compareLines(before, after).changes, names, { maxBytes: 4_096 });
   return text.replace(/^--- .*\n\+\+\+ .*\n/, "");
 }

@@ -85,6 +85,7 @@ async function draftOf(change: Change, take: (path: string) => Fresh, options: D
         ...replacement(at, change.bytes, change.lineChanges, options),
       };
     case "create":
+      refuseFolderName(change.path);
       refuseExisting(at);
       refuseLarge(at, change.bytes, options);
       return { kind: "write", at, before: null, ...created(change.bytes, change.mode ?? options.newMode) };
@@ -139,6 +140,7 @@ function removesAll(changes: readonly LineChange[], lines: number): boolean {
 }
 
 async function adopted(at: Fresh, change: Extract<Change, { kind: "adopt" }>, options: DraftOptions): Promise<Draft> {
+  refuseFolderName(change.path);
   if (!change.overwrite) refuseExisting(at);
   const source = options.sourceOf(change.staged);
   if (!source) {
@@ -163,6 +165,7 @@ async function moved(
   options: DraftOptions,
 ): Promise<Draft> {
   if (from.stat?.kind === "directory") return movedFolder(from, to, change, options);
+  refuseFolderName(change.to);
   const before = await existing(from);
   const caseOnly = isSameFile(from, to);
   if (!caseOnly && !change.overwrite) refuseExisting(to);
@@ -190,6 +193,12 @@ function movedFolder(from: Fresh, to: Fresh, change: Extract<Change, { kind: "mo
 function deletedFolder(at: Fresh, options: DraftOptions): Draft {
   refuseHolding(at, options);
   return { kind: "delete-folder", at };
+}
+
+/** A file may be put into a folder that is not there yet, but not in its place. */
+function refuseFolderName(path: string): void {
+  if (!path.endsWith("/")) return;
+  throw new ToolError("invalid_input", `${path} ends in a slash, so it names a folder`, { hint: "name a file" });
 }
 
 /** @throws ToolError `denied` for a folder that holds a root or the state of this workspace */

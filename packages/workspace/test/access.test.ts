@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSy
 import { join } from "node:path";
 import type { Ask, PermissionRequest } from "@toolhaft/core";
 import { ToolError } from "@toolhaft/core";
-import { tempWorkspace } from "@toolhaft/testing";
+import { snapshotOf, tempWorkspace } from "@toolhaft/testing";
 import { describe, expect, it } from "vitest";
 import { createWorkspace } from "../src/index.ts";
 import { absolutePath, refuseWindowsNames } from "../src/paths.ts";
@@ -317,6 +317,24 @@ describe("protected paths", () => {
     await change(workspace, [create("x.txt", "x\n")], place.scope);
     await expectError(change(workspace, [create("state/x", "x\n")], place.scope), "denied");
     await expectError(change(workspace, [{ kind: "delete", path: "state" }], place.scope), "denied");
+  });
+});
+
+describe("a path that ends in a slash", () => {
+  it("names a folder: no file is read, made or moved by it", async () => {
+    await using place = await arena();
+    const before = snapshotOf(place.root);
+    await expectError(place.workspace.read("a.txt/", place.scope), "invalid_input", "it is no folder");
+    await expectError(
+      replaceLine(place.workspace, "a.txt/", 1, ["x"], place.scope),
+      "invalid_input",
+      "it is no folder",
+    );
+    await expectError(change(place.workspace, [create("new/", "x\n")], place.scope), "invalid_input", "names a folder");
+    const move = { kind: "move", path: "a.txt", to: "new/" } as const;
+    await expectError(change(place.workspace, [move], place.scope), "invalid_input", "names a folder");
+    await expectError(place.workspace.read("./", place.scope), "unsupported", "folder");
+    expect(snapshotOf(place.root)).toEqual(before);
   });
 });
 

@@ -2,11 +2,19 @@ import { runs } from "@toolhaft/testing";
 import { describe, expect, it } from "vitest";
 import { createWorkspace } from "../src/index.ts";
 import { run, scenarios } from "./fixtures/scenarios.mjs";
-import { callsOf, expectNothingLeft, type KillOrder, newPlace, recoverHere, runChild, treeOf } from "./kills.ts";
+import {
+  callsOf,
+  expectNothingLeft,
+  inTurns,
+  type KillOrder,
+  newPlace,
+  recoverHere,
+  runChild,
+  treeOf,
+} from "./kills.ts";
 
 /** Enough for every call of every scenario, and then some; `npm test` takes a twentieth, evenly spread. */
 const FULL = 760;
-const AT_ONCE = 3;
 
 /** All kills that the long suite makes, in an order that spreads a part of them over all. */
 async function allOrders(): Promise<KillOrder[]> {
@@ -25,14 +33,6 @@ function spread<T>(items: readonly T[], count: number): T[] {
   return Array.from({ length: Math.min(count, items.length) }, (_, k) => items[Math.floor(k * step)]).filter(
     (item) => item !== undefined,
   );
-}
-
-async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const queue = [...items];
-  const worker = async () => {
-    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }
 
 async function newTree(scenario: string): Promise<{ old: string; next: string }> {

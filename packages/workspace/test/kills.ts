@@ -30,6 +30,17 @@ export async function newPlace(): Promise<Place & AsyncDisposable> {
   };
 }
 
+const AT_ONCE = 3;
+
+/** Does all of it, a few at a time: a child that is killed waits for the disk more than it works. */
+export async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const queue = [...items];
+  const worker = async () => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
 export interface KillOrder {
   scenario: string;
   killAt: number;

@@ -8,17 +8,24 @@ import { createWorkspace } from "../src/index.ts";
 import { arena } from "./arena.ts";
 import { change, create, expectError, replaceLine } from "./edits.ts";
 import { run } from "./fixtures/scenarios.mjs";
-import { callsOf, expectNothingLeft, newPlace, type Place, recoverHere, runChild, treeOf } from "./kills.ts";
+import { callsOf, expectNothingLeft, inTurns, newPlace, type Place, recoverHere, runChild, treeOf } from "./kills.ts";
 
-/** A place whose commit was killed right after its journal came into a state. */
-async function killedInState(state: "staging" | "committing", scenario: string): Promise<Place & AsyncDisposable> {
+type State = "staging" | "committing";
+
+/** The call of a scenario that brings its journal into a state: every run makes the same calls. */
+async function callReaching(state: State, scenario: string): Promise<number> {
   const calls = await callsOf(scenario, false);
   // The first new body is staged under a temporary name; the decision is a rename.
-  const reached = calls.findIndex(({ name, args }) =>
+  return calls.findIndex(({ name, args }) =>
     state === "staging"
       ? name === "open" && String(args[0]).includes("/.toolhaft-")
       : name === "rename" && String(args[1]).endsWith("committing.json"),
   );
+}
+
+/** A place whose commit was killed right after its journal came into a state. */
+async function killedInState(state: State, scenario: string, call?: number): Promise<Place & AsyncDisposable> {
+  const reached = call ?? (await callReaching(state, scenario));
   const place = await newPlace();
   expect(await runChild(place, { scenario, fsync: false, killAt: reached + 2 })).toBeUndefined();
   const commits = join(place.root, ".toolhaft/workspace/commits");
@@ -151,7 +158,7 @@ describe("recovery", () => {
     expect(second.notes).toEqual([]);
   });
 
-  it("finds a whole tree again after a kill at any call of the rollback", { timeout: 1_200_000 }, async () => {
+  it("finds a whole tree again after a kill at any call of the rollback", { timeout: 1_800_000 }, async () => {
     const old = await treeBefore();
     // The last delete fails, when everything before it is done.
     const failAt =
@@ -160,17 +167,17 @@ describe("recovery", () => {
       ) + 1;
     const { length: calls } = await callsOf("three", false, failAt);
     expect(calls).toBeGreaterThan(failAt + 20);
-    for (const killAt of sample(failAt + 1, calls, runs(120))) {
+    await inTurns(sample(failAt + 1, calls, runs(120)), async (killAt) => {
       await using place = await newPlace();
       expect(await runChild(place, { scenario: "three", fsync: false, failAt, killAt })).toBeUndefined();
       await recoverHere(place);
       const tree = treeOf(place.root);
       expect([old, newOf.three], `killed at ${killAt} of ${calls}, failed at ${failAt}`).toContain(tree);
       expectNothingLeft(place);
-    }
+    });
   });
 
-  it("finds a whole tree again after a kill at any call of a recovery", { timeout: 1_200_000 }, async () => {
+  it("finds a whole tree again after a kill at any call of a recovery", { timeout: 1_800_000 }, async () => {
     const old = await treeBefore();
     for (const [state, share] of [
       ["committing", 80],
@@ -181,15 +188,16 @@ describe("recovery", () => {
       expect(calls).toBeGreaterThan(20);
       // The last calls let go of what the recovery itself held.
       const last = Array.from({ length: 6 }, (_, k) => calls - k);
-      for (const killAt of new Set([...sample(1, calls, runs(share)), ...last])) {
-        await using place = await killedInState(state, "five");
+      const reached = await callReaching(state, "five");
+      await inTurns([...new Set([...sample(1, calls, runs(share)), ...last])], async (killAt) => {
+        await using place = await killedInState(state, "five", reached);
         expect(await runChild(place, { scenario: "recover", fsync: false, killAt })).toBeUndefined();
         await recoverHere(place);
         expect(treeOf(place.root), `${state}, killed at ${killAt} of ${calls}`).toBe(
           state === "staging" ? old : newOf.five,
         );
         expectNothingLeft(place);
-      }
+      });
     }
   });
 });

@@ -2,6 +2,7 @@ import { generateText, type ModelMessage, stepCountIs } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import { type AiSdkOptions, toAiSdk } from "../../src/ai-sdk.ts";
 import type { Host, Outcome, Turn } from "../conformance.ts";
+import { shown } from "./shown.ts";
 
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
@@ -66,7 +67,7 @@ export async function runAiSdk(turn: Turn, options: AiSdkOptions = {}): Promise<
     | { data?: unknown; fileChanges?: readonly unknown[] }
     | undefined;
   return {
-    text: output?.type === "text" || output?.type === "error-text" ? output.value : JSON.stringify(output),
+    ...shown(output),
     failed: output?.type === "error-text" || output?.type === "execution-denied",
     data: given?.data,
     ...(given?.fileChanges && { fileChanges: given.fileChanges }),
@@ -77,4 +78,9 @@ export async function runAiSdk(turn: Turn, options: AiSdkOptions = {}): Promise<
   };
 }
 
-export const aiSdkHost: Host = { name: "the AI SDK 6", lost: [], run: (turn) => runAiSdk(turn) };
+export const aiSdkHost: Host = {
+  name: "the AI SDK 6",
+  lost: ["cutInput"],
+  asks: "before",
+  run: (turn) => runAiSdk(turn),
+};

@@ -11,6 +11,7 @@ import { realOrSame, slashes } from "../stores/directory/roots.ts";
 import type { View } from "../view.ts";
 import type { Writers } from "../writers.ts";
 import type { ChangeOutcome, Changer, MatchTold } from "./change.ts";
+import type { EvolveOutput } from "./schemas.ts";
 import { exists, type Tree, type TreeFile } from "./tree.ts";
 
 /** What all seven tools have in common. */
@@ -24,7 +25,7 @@ export interface EvolveData {
   catalogVersion: string;
   notes: string[];
   skill: AssetRef;
-  op: string;
+  op: EvolveOutput["op"];
   version: number;
   previous: number | null;
   restored?: number;
@@ -220,7 +221,7 @@ export function createOperations(desk: Desk, writers: Writers, changer: Changer)
   async function run(
     ctx: ToolContext,
     place: Place,
-    op: string,
+    op: EvolveOutput["op"],
     input: ChangeInput,
     plan: Parameters<Changer["run"]>[1]["plan"],
   ): Promise<EvolveResult> {
@@ -242,7 +243,7 @@ export function createOperations(desk: Desk, writers: Writers, changer: Changer)
   async function told(
     ctx: ToolContext,
     place: Place,
-    op: string,
+    op: EvolveOutput["op"],
     input: ChangeInput,
     outcome: ChangeOutcome,
   ): Promise<EvolveResult> {

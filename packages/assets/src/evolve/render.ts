@@ -2,7 +2,7 @@ import { showHidden } from "@toolhaft/asset-format";
 import { findingLines, fitLines, notesOf } from "../present.ts";
 import type { EvolveOutput } from "./schemas.ts";
 
-const verbs: Readonly<Record<string, [done: string, would: string]>> = {
+const verbs: Readonly<Record<EvolveOutput["op"], [done: string, would: string]>> = {
   create: ["Created", "create"],
   update: ["Updated", "update"],
   patch: ["Patched", "patch"],
@@ -14,7 +14,7 @@ const verbs: Readonly<Record<string, [done: string, would: string]>> = {
 
 /** `Patched pdf-forms: version 4 → 5, strategy indent_flexible, lines 12–15`, then the diff. */
 export function renderEvolve(data: EvolveOutput): string {
-  const [done, would] = verbs[data.op] ?? [data.op, data.op];
+  const [done, would] = verbs[data.op];
   const lead = data.dryRun ? `Dry run, nothing written. Would ${would}` : done;
   const parts = [`version ${data.previous ?? "none"} → ${data.version}`];
   if (data.restored !== undefined) parts.push(`as version ${data.restored}`);

@@ -11,10 +11,13 @@ export const skillName = (description: string) => z.string().min(1).meta({ descr
 /** On every tool that changes a skill that is there. */
 export const changeShape = { changelog: changelogInput, dry_run: dryRunInput, expected_version: expectedInput };
 
+/** What a call did. */
+export const operations = ["create", "update", "patch", "delete", "rollback", "write_file", "remove_file"] as const;
+
 export const evolveOutput = z.object({
   ...listedShape,
   skill: refSchema,
-  op: z.string(),
+  op: z.enum(operations),
   version: z.int(),
   previous: z.int().nullable(),
   restored: z.int().optional(),

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { referencesOf } from "../asset-details.ts";
 import { checkText, invalid } from "../checks.ts";
 import { type ComposedSkill, composePermissions, conflictLine } from "../compose.ts";
-import { type Desk, readRules } from "../desk.ts";
+import type { Desk } from "../desk.ts";
 import { parseAsset } from "../details.ts";
 import { type Asset, refOf } from "../model.ts";
 import { fitLines, notesOf, plural } from "../present.ts";
@@ -67,7 +67,6 @@ export function composeTool(desk: Desk) {
     }),
     outputSchema: output,
     annotations: reading,
-    defaultRules: readRules(desk.options),
     async execute(input, ctx) {
       const names = input.skill_names.map((name) => checkText("skill_names", name, 300, '["pdf-forms", "release"]'));
       const twice = names.find((name, index) => names.indexOf(name) !== index);

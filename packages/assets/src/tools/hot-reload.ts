@@ -1,7 +1,7 @@
 import { defineTool, ToolError } from "@toolhaft/core";
 import { z } from "zod";
 import { checkText } from "../checks.ts";
-import { type Desk, readRules } from "../desk.ts";
+import type { Desk } from "../desk.ts";
 import { refusedOf } from "../gate.ts";
 import { refOf } from "../model.ts";
 import { fitLines, notesOf, plural } from "../present.ts";
@@ -38,7 +38,6 @@ export function hotReloadTool(desk: Desk) {
     }),
     outputSchema: output,
     annotations: reading,
-    defaultRules: readRules(desk.options),
     async execute({ type, name, dry_run: dryRun }, ctx) {
       if (desk.options.hotReload === false)
         throw new ToolError("unsupported", "hot reload is switched off here", {

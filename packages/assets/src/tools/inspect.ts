@@ -3,7 +3,7 @@ import { defineTool } from "@toolhaft/core";
 import { z } from "zod";
 import { detailLines, detailsOf, detailsSchema } from "../asset-details.ts";
 import { checkText } from "../checks.ts";
-import { type Desk, readRules } from "../desk.ts";
+import type { Desk } from "../desk.ts";
 import { parseAsset } from "../details.ts";
 import type { Histories } from "../evolve/histories.ts";
 import { type Asset, type Issue, refOf } from "../model.ts";
@@ -56,7 +56,6 @@ export function inspectTool(desk: Desk, histories: Histories) {
     }),
     outputSchema: output,
     annotations: reading,
-    defaultRules: readRules(desk.options),
     maxTextChars: 120_000,
     maxSchemaTokens: 450,
     async execute(input, ctx) {

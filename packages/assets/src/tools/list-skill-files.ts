@@ -3,7 +3,7 @@ import { defineTool } from "@toolhaft/core";
 import { z } from "zod";
 import { checkText } from "../checks.ts";
 import { pageOf } from "../cursor.ts";
-import { type Desk, readRules } from "../desk.ts";
+import type { Desk } from "../desk.ts";
 import { refOf } from "../model.ts";
 import { fitLines, notesOf, plural } from "../present.ts";
 import { cursorInput, limitInput, listedShape, reading, refSchema, roleInput, text } from "../schemas.ts";
@@ -29,7 +29,6 @@ export function listSkillFilesTool(desk: Desk) {
     }),
     outputSchema: output,
     annotations: reading,
-    defaultRules: readRules(desk.options),
     async execute(input, ctx) {
       const view = await desk.view(ctx);
       const skill = view.find(

@@ -2,7 +2,7 @@ import { scanText, showHidden } from "@toolhaft/asset-format";
 import { defineTool, type ToolContext } from "@toolhaft/core";
 import { z } from "zod";
 import { checkText } from "../checks.ts";
-import { type Desk, readRules } from "../desk.ts";
+import type { Desk } from "../desk.ts";
 import { refOf } from "../model.ts";
 import { findingLines, fitLines, notesOf } from "../present.ts";
 import { contentSchema, findingSchema, listedShape, reading, refSchema, roleInput, text } from "../schemas.ts";
@@ -40,7 +40,6 @@ export function readSkillFileTool(desk: Desk) {
       ...window,
     }),
     ...shared,
-    defaultRules: readRules(desk.options),
     execute: (input, ctx) => readFile(desk, ctx, input.skill_id, input.path, input),
     render: (data, _, toolName) => renderFile(data, "read_skill_file", toolName),
   });
@@ -58,7 +57,6 @@ export function skillReadFileTool(desk: Desk) {
       ...window,
     }),
     ...shared,
-    defaultRules: readRules(desk.options),
     execute: (input, ctx) => readFile(desk, ctx, input.skill, input.file, input),
     render: (data, _, toolName) => renderFile(data, "skill_read_file", toolName),
   });

@@ -3,7 +3,7 @@ import { defineTool, ToolError } from "@toolhaft/core";
 import { z } from "zod";
 import { checkText, invalid } from "../checks.ts";
 import { decodeCursor, encodeCursor } from "../cursor.ts";
-import { type Desk, readRules } from "../desk.ts";
+import type { Desk } from "../desk.ts";
 import { parseAsset } from "../details.ts";
 import { type Asset, compareText, inScope, refOf } from "../model.ts";
 import { fitLines, notesOf, plural } from "../present.ts";
@@ -58,7 +58,6 @@ export function referenceSearchTool(desk: Desk, cache: TextCache) {
     }),
     outputSchema: output,
     annotations: reading,
-    defaultRules: readRules(desk.options),
     async execute(input, ctx) {
       const query = checkText("query", input.query, 500, '"retry policy"');
       if (/[\r\n]/.test(query))

@@ -1,7 +1,7 @@
 import { defineTool } from "@toolhaft/core";
 import { z } from "zod";
 import { checkText } from "../checks.ts";
-import { type Desk, readRules } from "../desk.ts";
+import type { Desk } from "../desk.ts";
 import { type Asset, refOf } from "../model.ts";
 import { cell, fitLines, notesOf, plural, table, typeCell } from "../present.ts";
 import { cursorInput, limitInput, listedShape, reading, refSchema, roleInput, text } from "../schemas.ts";
@@ -39,23 +39,18 @@ export function searchTool(desk: Desk) {
     }),
     outputSchema: output,
     annotations: reading,
-    defaultRules: readRules(desk.options),
     examples: [{ title: "Skills about PDF forms", input: { query: "pdf form", type: "skill" } }],
     async execute(input, ctx) {
       const query = checkText("query", input.query, 500, '"pdf form"');
       const view = await desk.view(ctx);
       const role = view.role(input.role_id);
-      const page = await view.catalog.search(
-        {
-          text: query,
-          ...(input.type !== "all" && { type: input.type }),
-          ...(role !== undefined && { role }),
-          limit: input.limit,
-          ...(input.cursor !== undefined && { cursor: input.cursor }),
-          accept: view.visible,
-        },
-        ctx.signal,
-      );
+      const page = await view.search({
+        text: query,
+        ...(input.type !== "all" && { type: input.type }),
+        ...(role !== undefined && { role }),
+        limit: input.limit,
+        ...(input.cursor !== undefined && { cursor: input.cursor }),
+      });
       const seen = page.hits.filter(({ asset }) => view.visible(asset));
       return {
         catalogVersion: view.version,

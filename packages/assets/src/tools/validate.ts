@@ -1,7 +1,7 @@
 import { defineTool, toolOutput } from "@toolhaft/core";
 import { z } from "zod";
 import { pageOf } from "../cursor.ts";
-import { type Desk, readRules } from "../desk.ts";
+import type { Desk } from "../desk.ts";
 import type { AssetType } from "../model.ts";
 import { cell, fitLines, notesOf, plural, table } from "../present.ts";
 import { cursorInput, issueSchema, limitInput, listedShape, mending, roleInput } from "../schemas.ts";
@@ -37,7 +37,6 @@ export function validateTool(desk: Desk, writers: Writers) {
     }),
     outputSchema: output,
     annotations: mending,
-    defaultRules: readRules(desk.options),
     failureLead: "Rejected, nothing written.",
     async execute(input, ctx) {
       let view = await desk.view(ctx);

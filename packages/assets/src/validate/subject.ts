@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { FrontmatterDocument, Problem, ToolClasses } from "@toolhaft/asset-format";
 import { fragmentOf, type ParsedAsset, parseAsset } from "../details.ts";
@@ -33,13 +34,15 @@ export interface Subject {
   parsed: ParsedAsset;
   /** Where the entry stands in the document; empty for the file itself. */
   base: readonly (string | number)[];
+  /** Whether the file is one on this disk, so that files beside it can be looked at. */
+  onDisk: boolean;
   /** Why there is no text. */
   fault?: string;
 }
 
 export async function subjectOf(view: View, asset: Asset, classes: ToolClasses | undefined): Promise<Subject> {
   const real = view.realPath(asset);
-  const place = { asset, real, folder: dirname(real) };
+  const place = { asset, real, folder: dirname(real), onDisk: existsSync(real) };
   let text: string;
   try {
     const file = await view.read(asset);

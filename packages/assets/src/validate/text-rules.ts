@@ -55,6 +55,7 @@ export function textRules(subject: Subject, directory: string, scan: ScanOptions
         "rename it to SKILL.md",
       ),
     });
+  if (!subject.onDisk) return found;
   return [...found, ...deadLinks(subject, directory), ...listedPaths(subject), ...outside(subject)];
 }
 

@@ -14,7 +14,11 @@ export function filePattern(pattern: string, options: PatternOptions): Matcher {
   if (wanted === "*") return () => true;
   const absolute = isAbsolute(wanted) || options.directory === undefined;
   const base = options.directory === undefined ? "" : withoutEnd(slashes(options.directory));
-  const source = absolute ? segments(wanted) : `${literal(base)}/${segments(wanted.replace(/^(?:\.\/)+/, ""))}`;
+  const below = wanted.replace(/^(?:\.\/)+/, "");
+  // "**" stands for the directory itself, too, as "src/**" does for src.
+  const source = absolute
+    ? segments(wanted)
+    : `${literal(base)}${below === "**" ? "(?:/[^]*)?" : `/${segments(below)}`}`;
   const exact = absolute ? wanted : `${base}/${wanted}`;
   return either(exact, new RegExp(`^${source}$`, flags(options)), options);
 }

@@ -1,6 +1,6 @@
 import { defineTool, type ToolContext } from "@toolhaft/core";
 import { z } from "zod";
-import { notClaimable } from "../board.ts";
+import { boardTask, notClaimable } from "../board.ts";
 import { type Desk, taskFor } from "../desk.ts";
 import { leaseSecs, waitMs } from "../input.ts";
 import type { Task } from "../model.ts";
@@ -40,7 +40,7 @@ export function claimTool(desk: Desk) {
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
     async execute(input, context) {
       const { task_id } = input;
-      if (task_id !== undefined) await taskFor(desk, context, task_id);
+      if (task_id !== undefined) await boardTask(desk, context, task_id);
       const wait = Math.min(input.wait_ms, desk.maxWaitMs);
       const { queue } = desk.backend(context);
       const claim = await waitFor(queue, wait, context.signal, () => claimNow(desk, context, input));

@@ -28,16 +28,16 @@ export function graphTool(desk: Desk) {
     }),
     outputSchema: z.object({
       root: z.string(),
-      nodes: z.array(taskRowSchema.extend({ level: z.number(), attempts: z.number() })),
+      nodes: z.array(taskRowSchema.extend({ level: z.number().int().min(0).max(20), attempts: z.number() })),
       shown: z.number(),
       total: z.number(),
       hiddenBelowDepth: z.number(),
     }),
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     async execute(input, context) {
+      const start = input.task_id === undefined ? undefined : await taskFor(desk, context, input.task_id);
       const visible = await visibleRoot(desk, context);
       const own = visible ?? (await desk.caller(context)).rootSession;
-      const start = input.task_id === undefined ? undefined : await taskFor(desk, context, input.task_id);
       const wanted = input.root_session ?? own;
       const root = wanted === "all" && visible === undefined ? undefined : wanted === "all" ? visible : wanted;
       const { store } = desk.backend(context);

@@ -1,18 +1,19 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Asker, createContext, type ProgressUpdate, resultToJson, timeout, toolset } from "@toolhaft/core";
+import { type SettingFlags, settingsOf } from "../config/settings.ts";
 import { exitCodeOf, exitCodes, usageFault } from "../exit-codes.ts";
 import type { FamilyEntry } from "../families.ts";
 import type { Io } from "../io.ts";
-import { type RuleFlags, rulesOf, userPolicy } from "../policy.ts";
+import { rulesOf, userPolicy } from "../policy.ts";
 import { findTool } from "../tools.ts";
 
-export interface CallFlags extends RuleFlags {
+export interface CallFlags extends SettingFlags {
   json?: boolean;
   /** Seconds. */
   timeout?: number;
-  readOnly?: boolean;
   store?: string;
+  sessions?: readonly string[];
 }
 
 /** Runs one tool in the current directory. */
@@ -23,18 +24,22 @@ export async function call(
   io: Io,
   known: readonly FamilyEntry[],
 ): Promise<number> {
-  const rules = rulesOf(flags);
+  const settings = settingsOf(flags, io);
+  const directory = settings.directory ?? io.cwd;
+  const rules = rulesOf(settings);
   const input = parseInput(await readGiven(given, io));
-  const { tool, set } = await findTool(name, { ...flags, families: [] }, known);
+  const note = (text: string) => io.err(`toolhaft: ${text}\n`);
+  for (const warning of settings.warnings) note(warning);
+  const { tool, set } = await findTool(name, { settings, store: flags.store, sessions: flags.sessions, note }, known);
   try {
     const limited =
       flags.timeout === undefined
         ? tool
         : (toolset(tool).wrap(timeout({ ms: flags.timeout * 1_000 })).tools[0] ?? tool);
     const context = createContext({
-      directory: io.cwd,
+      directory,
       agent: "cli",
-      policy: userPolicy(rules, io.cwd, [io.cwd]),
+      policy: userPolicy(rules, directory, [directory]),
       ...(io.ask && { asker: terminalAsker(io.ask) }),
     });
     const result = await limited.call(input, {

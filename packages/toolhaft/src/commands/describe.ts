@@ -6,6 +6,7 @@ import {
   type Profile,
   toJsonSchema,
 } from "@toolhaft/core";
+import { settingsOf } from "../config/settings.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { FamilyEntry } from "../families.ts";
 import type { Io } from "../io.ts";
@@ -15,6 +16,7 @@ import { findTool } from "../tools.ts";
 export interface DescribeFlags {
   /** `true` for the profile that MCP clients get. */
   schema?: Profile | true;
+  config?: string;
 }
 
 /** Everything about one tool: for a person, or its JSON Schema alone. */
@@ -24,7 +26,10 @@ export async function describe(
   io: Io,
   known: readonly FamilyEntry[],
 ): Promise<number> {
-  const { tool, set } = await findTool(name, { families: [] }, known);
+  const settings = settingsOf({ config: flags.config }, io);
+  const note = (text: string) => io.err(`toolhaft: ${text}\n`);
+  for (const warning of settings.warnings) note(warning);
+  const { tool, set } = await findTool(name, { settings: { ...settings, readOnly: false }, note }, known);
   try {
     if (flags.schema !== undefined) {
       io.out(`${JSON.stringify(toJsonSchema(tool, flags.schema === true ? "mcp" : flags.schema), null, 2)}\n`);

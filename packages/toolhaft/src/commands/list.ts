@@ -1,16 +1,14 @@
 import { type AnyTool, estimateTokens, type Profile, profileReport } from "@toolhaft/core";
+import { type SettingFlags, settingsOf } from "../config/settings.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { FamilyEntry } from "../families.ts";
 import type { Io } from "../io.ts";
 import { columns } from "../table.ts";
 import { loadTools } from "../tools.ts";
 
-export interface ListFlags {
+export interface ListFlags extends SettingFlags {
   json?: boolean;
   profile?: Profile;
-  readOnly?: boolean;
-  tools?: readonly string[];
-  without?: readonly string[];
 }
 
 /** Tools with their hints and what each costs in a listing; with a profile, what that provider would refuse. */
@@ -20,7 +18,10 @@ export async function list(
   io: Io,
   known: readonly FamilyEntry[],
 ): Promise<number> {
-  const set = await loadTools({ ...flags, families }, known);
+  const settings = settingsOf({ ...flags, families }, io);
+  const note = (text: string) => io.err(`toolhaft: ${text}\n`);
+  for (const warning of settings.warnings) note(warning);
+  const set = await loadTools({ settings, store: undefined, note }, known);
   try {
     if (flags.profile !== undefined) return report(set.tools, flags.profile, flags.json === true, io);
     const rows = set.tools.map((tool) => ({

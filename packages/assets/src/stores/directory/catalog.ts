@@ -51,6 +51,8 @@ export interface DirectoryCatalog extends AssetCatalog {
   refresh(options?: { signal?: AbortSignal | undefined; gate?: ReadGate }): Promise<void>;
   /** What is known now, without a look at the disk. */
   placed(): readonly Placed[];
+  /** Searches what the last look at the disk found. */
+  searchNow(query: AssetQuery, signal?: AbortSignal, gate?: ReadGate): Promise<SearchPage>;
   versionNow(): string;
   reload(target: ReloadTarget, signal?: AbortSignal, gate?: ReadGate): Promise<ReloadReport>;
   notesNow(): readonly string[];
@@ -125,11 +127,16 @@ class FolderCatalog implements DirectoryCatalog {
   }
 
   async search(query: AssetQuery, signal?: AbortSignal): Promise<SearchPage> {
+    await this.refresh({ signal });
+    return this.searchNow(query, signal);
+  }
+
+  async searchNow(query: AssetQuery, signal?: AbortSignal, gate?: ReadGate): Promise<SearchPage> {
     // Another process may have replaced rows between the look at the disk and the look into the index.
     for (let attempt = 0; ; attempt++) {
-      const snapshot = await this.#fresh(signal);
-      const index = this.#index;
-      if (!index) return { hits: [], total: 0, near: [], notes: snapshot.notes };
+      if (attempt > 0 || !this.#snapshot) await this.refresh({ signal, ...(gate && { gate }) });
+      const [snapshot, index] = [this.#snapshot, this.#index];
+      if (!snapshot || !index) return { hits: [], total: 0, near: [], notes: snapshot?.notes ?? [] };
       if (index.dataVersion() !== this.#dataVersion && attempt < 5) continue;
       return this.#searchIn(snapshot, index, query);
     }
@@ -188,11 +195,12 @@ class FolderCatalog implements DirectoryCatalog {
       .subarray(0, 256 * 1024)
       .toString("utf8")
       .replace(/^\ufeff?---\r?\n[\s\S]*?\n---[ \t]*(?:\r?\n|$)/, "");
-    const { text: part, start, truncated } = excerpt(text, words, 160);
+    const near = stretchAround(text, words);
+    const { text: part, start } = excerpt(near.text, words, 160);
     const shown = part.replace(/\s+/g, " ").trim();
     if (shown === "") return undefined;
-    const ends = start + [...part].length < [...text].length;
-    return `${start > 0 ? "…" : ""}${shown}${truncated && ends ? "…" : ""}`;
+    const ends = near.end < text.length || start + [...part].length < [...near.text].length;
+    return `${near.start > 0 || start > 0 ? "…" : ""}${shown}${ends ? "…" : ""}`;
   }
 
   async reload(target: ReloadTarget, signal?: AbortSignal, gate?: ReadGate): Promise<ReloadReport> {
@@ -476,6 +484,22 @@ class FolderCatalog implements DirectoryCatalog {
     }
     return textFileOf(path, read.bytes, Number(read.stat.mode) & 0o7777);
   }
+}
+
+/** Characters around the first word that are looked at closely. */
+const stretch = 240;
+
+/** The part of a long text around the first of some words: analysing all of it for one line would be dear. */
+function stretchAround(text: string, words: readonly string[]): { text: string; start: number; end: number } {
+  const lower = text.toLowerCase();
+  const places = words.map((word) => lower.indexOf(word)).filter((at) => at >= 0);
+  if (text.length <= 2 * stretch || lower.length !== text.length || places.length === 0)
+    return { text, start: 0, end: text.length };
+  const whole = (at: number): number => (/[\udc00-\udfff]/.test(text[at] ?? "") ? at - 1 : at);
+  const first = Math.min(...places);
+  const start = whole(Math.max(0, first - stretch));
+  const end = whole(Math.min(text.length, first + stretch));
+  return { text: text.slice(start, end), start, end };
 }
 
 function fits(asset: Asset, type: Asset["type"] | undefined, role: string | undefined): boolean {

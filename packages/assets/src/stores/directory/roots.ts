@@ -94,7 +94,7 @@ export function slashes(path: string): string {
 /** The real path, or the path itself where nothing is. */
 export function realOrSame(path: string): string {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch (error) {
     if (error instanceof Error && "code" in error) return path;
     throw error;

@@ -66,7 +66,7 @@ export function locateSkillFile(folder: string, path: string, skill: string): st
   const wanted = join(folder, ...parts);
   let real: string;
   try {
-    real = realpathSync(wanted);
+    real = realpathSync.native(wanted);
   } catch (error) {
     const code = codeOf(error);
     if (code !== "ENOENT" && code !== "ENOTDIR")
@@ -79,7 +79,7 @@ export function locateSkillFile(folder: string, path: string, skill: string): st
       details: { near },
     });
   }
-  if (!isInside(realpathSync(folder), real)) throw leaves(path, skill, real);
+  if (!isInside(realpathSync.native(folder), real)) throw leaves(path, skill, real);
   if (lstatSync(real).isDirectory())
     throw new ToolError("invalid_input", `${path} of ${skill} is a folder`, {
       hint: `list_skill_files shows what is in it`,
@@ -96,8 +96,8 @@ function refuseLinkOut(folder: string, parts: readonly string[], path: string, s
     if (!stat) return;
     if (!stat.isSymbolicLink()) continue;
     try {
-      const real = realpathSync(at);
-      if (!isInside(realpathSync(folder), real)) throw leaves(path, skill, real);
+      const real = realpathSync.native(at);
+      if (!isInside(realpathSync.native(folder), real)) throw leaves(path, skill, real);
     } catch (error) {
       if (error instanceof ToolError) throw error;
       throw new ToolError("denied", `${path} of ${skill} goes through a link that leads nowhere (${codeOf(error)})`, {
@@ -116,7 +116,7 @@ function leaves(path: string, skill: string, real: string): ToolError {
 /** Links below a folder that lead out of it, relative to it. */
 export function linksOut(folder: string): { path: string; target: string }[] {
   const found: { path: string; target: string }[] = [];
-  const real = realpathSync(folder);
+  const real = realpathSync.native(folder);
   const visit = (at: string, prefix: string, depth: number): void => {
     for (const entry of entriesOf(at)) {
       const path = join(at, entry.name);
@@ -134,7 +134,7 @@ export function linksOut(folder: string): { path: string; target: string }[] {
 
 function targetOf(path: string): string | undefined {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch (error) {
     codeOf(error);
     return undefined;

@@ -117,7 +117,7 @@ class Walker {
       return;
     }
     if (!stat.isDirectory()) return;
-    const real = realpathSync(path);
+    const real = realpathSync.native(path);
     if (!(await this.#skill(path, real, role)))
       this.#notes.push(`the link ${this.#shown(path)} leads to no skill folder and is not followed`);
   }
@@ -248,7 +248,7 @@ class Walker {
 
   #follow(path: string, limit: string | undefined): { real: string; stat: BigIntStats } | string {
     try {
-      const real = realpathSync(path);
+      const real = realpathSync.native(path);
       const inside =
         (limit !== undefined && isInside(limit, real)) ||
         this.#roots.some((root) => isInside(this.#realFolder(root.path), real));
@@ -265,7 +265,7 @@ class Walker {
     let real = this.#realFolders.get(path);
     if (real === undefined) {
       try {
-        real = realpathSync(path);
+        real = realpathSync.native(path);
       } catch (error) {
         codeOf(error);
         real = path;

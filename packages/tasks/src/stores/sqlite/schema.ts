@@ -3,7 +3,7 @@ import type { Migration } from "@toolhaft/sqlite";
 /**
  * Columns are named as the keys of `TaskRecord`. A body may be long and never changes, so it lies in a table of its own.
  * Every table an edge writes is one b-tree where it can be: what a commit costs is the pages it touches. An attempt
- * stands at \`place\` = task × 65,536 + attempt; keys of events are unique per task because they are looked up, under the
+ * stands at `place` = task × 65,536 + attempt; keys of events are unique per task because they are looked up, under the
  * write lock, before they are written.
  */
 const tasks = `

@@ -35,13 +35,23 @@ export function matchCondition(terms: readonly string[]): { sql: string; values:
   if (terms.length === 0) return undefined;
   const long = terms.filter((term) => [...term].length >= 3);
   const short = terms.filter((term) => [...term].length < 3);
-  const conditions = short.map(() => "instr(d.text, ?) > 0");
-  const values: SqlValue[] = [...short];
+  const conditions: string[] = [];
+  const values: SqlValue[] = [];
   if (long.length > 0) {
-    conditions.unshift("d.seq IN (SELECT rowid FROM doc_trigram WHERE doc_trigram MATCH ?)");
-    values.unshift(long.map(quoted).join(" AND "));
+    conditions.push("t.seq IN (SELECT rowid FROM doc_trigram WHERE doc_trigram MATCH ?)");
+    values.push(long.map(quoted).join(" AND "));
   }
-  return { sql: `EXISTS (SELECT 1 FROM doc d WHERE d.seq = t.seq AND ${conditions.join(" AND ")})`, values };
+  if (short.length > 0) {
+    const all = short.map(() => "instr(d.text, ?) > 0").join(" AND ");
+    // After the trigrams have found few, each of those is looked at; alone, the texts are read once in their order.
+    conditions.push(
+      long.length > 0
+        ? `EXISTS (SELECT 1 FROM doc d WHERE d.seq = t.seq AND ${all})`
+        : `t.seq IN (SELECT d.seq FROM doc d WHERE ${all})`,
+    );
+    values.push(...short);
+  }
+  return { sql: conditions.join(" AND "), values };
 }
 
 function quoted(term: string): string {

@@ -1,0 +1,438 @@
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { type ContextInit, createId, isToolError } from "@toolhaft/core";
+import type { Actor, ChangeHint, Claim, ClaimRef, EngineInfo, Task, TaskBackend, Usage } from "@toolhaft/tasks";
+import { isEnded } from "@toolhaft/tasks";
+import { cancelTask } from "../cancel.ts";
+import type { Metrics } from "../metrics.ts";
+import { Delivery } from "../notices/delivery.ts";
+import type { ToolName } from "../notices/notice.ts";
+import type { Settings } from "../options.ts";
+import type { RunOutcome } from "../runner.ts";
+import type { Tracing } from "../tracing.ts";
+import { warnOfBudget } from "./budget-warning.ts";
+import { Changes } from "./changes.ts";
+import type { RunEnvironment } from "./environment.ts";
+import { launchGate } from "./launch-gate.ts";
+import { holdStale, type RecoveryReport } from "./recovery.ts";
+import { Run } from "./run.ts";
+import { applyPersistently } from "./settle.ts";
+import { spentBefore } from "./spent.ts";
+
+const claimsAtOnce = 10;
+/** Contexts of dispatching calls that are kept for the subagents' own tools. */
+const mostContexts = 1_000;
+
+/** One running dispatcher on one store: claims tasks, runs them, keeps their leases, and tells what happened. */
+export class Engine implements RunEnvironment {
+  readonly engineId = createId();
+  readonly host = hostname();
+  readonly settings: Settings;
+  readonly backend: TaskBackend;
+  readonly metrics: Metrics;
+  readonly directory: string;
+  readonly storeName: string;
+  readonly changes: Changes;
+  readonly delivery: Delivery;
+
+  readonly #tracing: Tracing;
+  readonly #runs = new Map<string, Run>();
+  readonly #sessions = new Set<string>();
+  readonly #contexts = new Map<string, ContextInit>();
+  readonly #closing = new AbortController();
+  #started: Promise<RecoveryReport> | undefined;
+  #startedAt = "";
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #pumping: Promise<void> | undefined;
+  #pumpAgain = false;
+  #ticking: Promise<void> | undefined;
+  #sweptAt = Number.NEGATIVE_INFINITY;
+  #beatAt = Number.NEGATIVE_INFINITY;
+  /** The last failure that belongs to no task. */
+  lastFault: string | undefined;
+
+  constructor(settings: Settings, backend: TaskBackend, metrics: Metrics, tracing: Tracing, directory: string) {
+    this.settings = settings;
+    this.backend = backend;
+    this.metrics = metrics;
+    this.#tracing = tracing;
+    this.directory = directory;
+    this.storeName = join(directory, ".toolhaft", "tasks.db");
+    this.changes = new Changes(backend, settings.pollMs);
+    this.delivery = new Delivery(backend.store, metrics, () => settings.clock.now());
+  }
+
+  get store() {
+    return this.backend.store;
+  }
+
+  get queue() {
+    return this.backend.queue;
+  }
+
+  get actor(): Actor {
+    return { agent: "dispatcher", sessionId: this.engineId };
+  }
+
+  get runs(): ReadonlyMap<string, Run> {
+    return this.#runs;
+  }
+
+  get closed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  /** Registers, sweeps, recovers, and begins to claim. Once; a start that failed is tried again. */
+  start(): Promise<RecoveryReport> {
+    this.#started ??= this.#start().catch((error: unknown) => {
+      this.#started = undefined;
+      throw error;
+    });
+    return this.#started;
+  }
+
+  async #start(): Promise<RecoveryReport> {
+    const { clock, resumeWithinMs, limits, notifier } = this.settings;
+    await this.metrics.load();
+    this.#startedAt = new Date(clock.now()).toISOString();
+    const known = await this.store.engines();
+    await this.#beat();
+    await this.changes.subscribe();
+    const moved: string[] = [];
+    for (let more = true; more; ) {
+      const report = await this.queue.sweep();
+      moved.push(...report.moved.map(({ taskId }) => taskId));
+      more = report.more;
+    }
+    const held = await holdStale(this.backend, clock.now(), resumeWithinMs, limits.approvalMs);
+    // Sessions whose engine is gone are served here from now on.
+    if (notifier !== undefined)
+      for (const engine of known) if (!engine.alive) for (const session of engine.sessions) this.serve(session);
+    const pending = await this.store.find({ kind: "dispatch", statuses: ["pending"], limit: 1 });
+    this.changes.listen((hint) => this.#onHint(hint));
+    this.poke();
+    this.#schedule();
+    return { engine: this.engineId, moved, held, queued: pending.total };
+  }
+
+  /** A session that calls here: its notices are delivered from here on. */
+  serve(session: string, toolName: ToolName = (name) => name, tell = true): void {
+    const { notifier } = this.settings;
+    if (tell && notifier !== undefined && !this.delivery.serves(session))
+      this.delivery.attach(session, notifier, toolName);
+    if (this.#sessions.has(session)) return;
+    this.#sessions.add(session);
+    this.#beatAt = Number.NEGATIVE_INFINITY;
+  }
+
+  servesSession(session: string): boolean {
+    return this.#sessions.has(session);
+  }
+
+  /** Kept until the task ends, for the tools that its subagent calls in this process. */
+  remember(taskId: string, context: ContextInit): void {
+    this.#tracing.remember(taskId);
+    this.#contexts.set(taskId, context);
+    const [oldest] = this.#contexts.keys();
+    if (this.#contexts.size > mostContexts && oldest !== undefined) this.#contexts.delete(oldest);
+  }
+
+  contextFor({ id }: Task): ContextInit {
+    return this.#contexts.get(id) ?? {};
+  }
+
+  /** Looks for work soon. */
+  poke(): void {
+    if (this.closed) return;
+    if (this.#pumping !== undefined) {
+      this.#pumpAgain = true;
+      return;
+    }
+    this.#pumping = this.#pump().finally(() => {
+      this.#pumping = undefined;
+      if (this.#pumpAgain) {
+        this.#pumpAgain = false;
+        this.poke();
+      }
+    });
+  }
+
+  async #pump(): Promise<void> {
+    // One turn later: hints come in bunches.
+    await new Promise((resolve) => setImmediate(resolve));
+    try {
+      const agents = (await this.settings.agents.list()).map(({ name }) => name);
+      for (let more = agents.length > 0; more && !this.closed; ) {
+        const askedAt = performance.now();
+        const claims = await this.queue.claim({
+          by: this.actor,
+          engine: this.engineId,
+          kind: "dispatch",
+          n: claimsAtOnce,
+          agents,
+          lanes: this.settings.lanes,
+          step: this.settings.step,
+          leaseMs: this.settings.limits.leaseMs,
+        });
+        for (const claim of claims) await this.#take(claim, askedAt);
+        more = claims.length === claimsAtOnce;
+      }
+    } catch (error) {
+      this.fault(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async #take(claim: Claim, askedAt: number): Promise<void> {
+    const { task, resume } = claim;
+    const ref: ClaimRef = { taskId: claim.taskId, fence: claim.fence };
+    if (resume?.attached && this.#runs.get(task.id)?.adopt(claim)) return;
+    if (this.closed) {
+      await applyPersistently(this.queue, task.id, { kind: "release", key: createId(), ref });
+      return;
+    }
+    const agent = task.agent === null ? undefined : await this.settings.agents.get(task.agent);
+    if (agent === undefined) {
+      await applyPersistently(this.queue, task.id, {
+        kind: "fail",
+        key: `${task.id}:${claim.fence}:settle`,
+        ref,
+        reason: "runner_unavailable",
+        message: `there is no agent ${task.agent} in the directory any more`,
+        retryable: false,
+      });
+      return;
+    }
+    if (task.cancelRequested !== null) {
+      await applyPersistently(this.queue, task.id, { kind: "cancel", key: createId(), ref, ...task.cancelRequested });
+      return;
+    }
+    if (await launchGate(this, claim, agent)) return;
+    if (resume === null) this.metrics.queueWait(this.settings.clock.now() - Date.parse(task.createdAt));
+    else if (resume.why === "retry" || resume.why === "failed" || resume.why === "lost")
+      this.metrics.count("retried", { agent: agent.name });
+    if (resume?.why === "lost") this.metrics.count("lease_lost");
+    const spent = resume === null ? 0 : await spentBefore(this.store, task);
+    const run = new Run(this, claim, agent, askedAt, spent);
+    this.#runs.set(task.id, run);
+    this.#schedule();
+    void this.#tracing
+      .around(run, () => run.execute())
+      .finally(() => {
+        if (this.#runs.get(task.id) === run) this.#runs.delete(task.id);
+        this.poke();
+      });
+  }
+
+  #onHint({ taskId, kind }: ChangeHint): void {
+    if (taskId === undefined) {
+      void this.#lookAtRuns();
+      this.poke();
+      void this.delivery.pass();
+      return;
+    }
+    if (kind === "cancel_requested" || kind === "cancelled") void this.#lookAtRun(taskId);
+    if (kind === "notice") void this.delivery.pass();
+    if (!quiet.has(kind)) {
+      this.poke();
+      void this.delivery.pass();
+    }
+  }
+
+  async #lookAtRuns(): Promise<void> {
+    await Promise.all([...this.#runs.keys()].map((id) => this.#lookAtRun(id)));
+  }
+
+  /** Whether a run is still ours to run. */
+  async #lookAtRun(taskId: string): Promise<void> {
+    const run = this.#runs.get(taskId);
+    if (run === undefined) return;
+    try {
+      const task = await this.store.get(taskId);
+      if (task === undefined || isEnded(task.state)) run.stop({ kind: "lost" });
+      else if (task.cancelRequested !== null && task.fence === run.ref.fence)
+        run.stop({ kind: "cancel", ...task.cancelRequested });
+    } catch (error) {
+      this.fault(error instanceof Error ? error.message : String(error)); // the renewal tells, too
+    }
+  }
+
+  #schedule(): void {
+    if (this.closed) return;
+    clearTimeout(this.#timer);
+    const every = Math.min(this.settings.pollMs, this.settings.limits.leaseMs / 6);
+    this.#timer = setTimeout(() => {
+      this.#ticking = this.#tick().finally(() => this.#schedule());
+    }, every);
+    // Waiting for work alone does not keep a program alive.
+    if (this.#runs.size === 0) this.#timer.unref();
+  }
+
+  /** What time makes due: leases, limits, the sweep, the beat. */
+  async #tick(): Promise<void> {
+    const mono = performance.now();
+    for (const run of this.#runs.values()) if (run.lease.isOver(mono)) run.stop({ kind: "lost" });
+    try {
+      await this.#renew();
+      await this.#checkLimits();
+      if (performance.now() - this.#sweptAt >= this.settings.pollMs) {
+        this.#sweptAt = performance.now();
+        await this.queue.sweep();
+      }
+      if (performance.now() - this.#beatAt >= this.settings.limits.leaseMs / 3) await this.#beat();
+    } catch (error) {
+      this.fault(error instanceof Error ? error.message : String(error));
+    }
+    if (this.closed) return;
+    this.poke();
+    void this.delivery.pass();
+  }
+
+  async #renew(): Promise<void> {
+    const now = performance.now();
+    const due = [...this.#runs.values()].filter((run) => run.lease.isDue(now) && run.stopped?.kind !== "lost");
+    if (due.length === 0) return;
+    const refs = due.map((run) => run.ref);
+    const answers = await this.queue.renew(refs, this.settings.limits.leaseMs);
+    for (const [at, run] of due.entries()) {
+      const answer = answers[at];
+      // One that was claimed anew meanwhile has another fence.
+      if (run.ref !== refs[at]) continue;
+      if (answer === "lost") run.stop({ kind: "lost" });
+      else run.lease.renewed(now);
+      if (answer === "cancel_requested") await this.#lookAtRun(run.taskId);
+    }
+  }
+
+  async #checkLimits(): Promise<void> {
+    const now = this.settings.clock.now();
+    for (const run of this.#runs.values()) {
+      const over = run.checkLimits(now);
+      if (over === undefined) continue;
+      if (over.kind === "limit" && over.reason === "idle_timeout" && (await this.#waitsForChild(run.taskId)))
+        run.signOfLife();
+      else run.stop(over);
+    }
+  }
+
+  /** The idle clock stands still while a child runs that the task waits for. */
+  async #waitsForChild(taskId: string): Promise<boolean> {
+    const { items } = await this.store.find({
+      kind: "dispatch",
+      parentTask: taskId,
+      statuses: ["pending", "running", "awaiting_approval"],
+      limit: 100,
+    });
+    return items.some(({ mode }) => mode === "sync");
+  }
+
+  async #beat(): Promise<void> {
+    this.#beatAt = performance.now();
+    const info: EngineInfo = {
+      id: this.engineId,
+      host: this.host,
+      pid: process.pid,
+      startedAt: this.#startedAt,
+      lanes: this.settings.lanes,
+      sessions: [...this.#sessions],
+    };
+    await this.store.beat(info);
+  }
+
+  async usedBefore(session: string, task: Task): Promise<Usage | null> {
+    const { items } = await this.store.find({ kind: "dispatch", sessionId: session, limit: 100 });
+    let sum: Usage | null = null;
+    for (const one of items) {
+      for (const { attempt, sessionId, usage } of await this.store.attempts(one.id)) {
+        if (sessionId !== session || usage === null || (one.id === task.id && attempt === task.attempt)) continue;
+        sum = sum === null ? usage : addUsage(sum, usage);
+      }
+    }
+    return sum;
+  }
+
+  warnOfBudget(run: Run): Promise<void> {
+    return warnOfBudget(this.store, run, this.settings);
+  }
+
+  started(_run: Run): void {
+    this.#schedule();
+  }
+
+  ended(run: Run, task: Task): void {
+    if (!isEnded(task.state)) return;
+    this.#contexts.delete(task.id);
+    this.metrics.ended(run.agent.name, task.status, task.end?.reason ?? "done", task.durationMs);
+    if (task.usage !== null) this.metrics.used(run.agent.name, task.usage);
+  }
+
+  async late(taskId: string, ref: ClaimRef, outcome: RunOutcome): Promise<void> {
+    if (outcome.kind !== "done") return;
+    this.metrics.lateResult();
+    try {
+      await this.queue.apply(taskId, { kind: "complete", key: createId(), ref, result: { text: outcome.output } });
+    } catch (error) {
+      if (!isToolError(error)) throw error; // a store that is closed by now keeps nothing
+    }
+  }
+
+  fault(message: string): void {
+    this.lastFault = message;
+  }
+
+  /** Ends every run, and gives what is unfinished. */
+  async close(how: "release" | "cancel" | "wait"): Promise<readonly string[]> {
+    if (this.#started === undefined) {
+      this.#closing.abort();
+      await this.changes.close();
+      return [];
+    }
+    await Promise.allSettled([this.#started]);
+    if (how === "wait") while (this.#runs.size > 0) await Promise.all([...this.#runs.values()].map(({ done }) => done));
+    this.#closing.abort();
+    clearTimeout(this.#timer);
+    await this.#pumping;
+    const unfinished = [...this.#runs.keys()];
+    await Promise.all([...this.#runs.values()].map((run) => this.#end(run, how)));
+    await this.#ticking;
+    clearTimeout(this.#timer);
+    await this.delivery.close();
+    await this.changes.close();
+    await this.store.retire(this.engineId).catch((error: unknown) => this.fault(String(error)));
+    return unfinished;
+  }
+
+  async #end(run: Run, how: "release" | "cancel" | "wait"): Promise<void> {
+    if (how === "cancel") {
+      const by = this.actor;
+      const reason = "the dispatcher was closed";
+      await cancelTask(this, run.taskId, by, reason).catch((error: unknown) => this.fault(String(error)));
+      run.stop({ kind: "cancel", by, reason });
+    } else run.stop({ kind: "release" });
+    await run.done;
+  }
+}
+
+/** Entries that change nothing for anybody who waits for work. */
+const quiet: ReadonlySet<ChangeHint["kind"]> = new Set([
+  "activity",
+  "usage",
+  "progress",
+  "checkpoint",
+  "transcript",
+  "started",
+  "claimed",
+  "notice",
+]);
+
+function addUsage(a: Usage, b: Usage): Usage {
+  const add = (x: number | null, y: number | null) => (x === null && y === null ? null : (x ?? 0) + (y ?? 0));
+  return {
+    inputTokens: add(a.inputTokens, b.inputTokens),
+    outputTokens: add(a.outputTokens, b.outputTokens),
+    reasoningTokens: add(a.reasoningTokens, b.reasoningTokens),
+    cacheReadTokens: add(a.cacheReadTokens, b.cacheReadTokens),
+    cacheWriteTokens: add(a.cacheWriteTokens, b.cacheWriteTokens),
+    costUsd: add(a.costUsd, b.costUsd),
+    complete: a.complete && b.complete,
+  };
+}

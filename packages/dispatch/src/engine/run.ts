@@ -1,0 +1,414 @@
+import { setMaxListeners } from "node:events";
+import { createContext, isToolError, type ToolContext } from "@toolhaft/core";
+import type { Approval, ApprovalDecision, Claim, ClaimRef, Edge, Task, TimeLimits } from "@toolhaft/tasks";
+import type { AgentSpec } from "../agents.ts";
+import { judge } from "../approval.ts";
+import { mergeLimits } from "../limits.ts";
+import { priced } from "../prices.ts";
+import { promptOf } from "../prompt.ts";
+import type { RunHandle, RunOutcome, RunRequest, RunSink } from "../runner.ts";
+import type { RunEnvironment } from "./environment.ts";
+import { Lease } from "./lease.ts";
+import { Reports } from "./reports.ts";
+import { settle } from "./settle.ts";
+import { overLimit, type RunClock, type Stop } from "./stop.ts";
+
+/** Most code points of text that are kept while a run talks; the store keeps the end of long results, too. */
+const keptChars = 20 * 1024 * 1024;
+
+/** One attempt on its way: a claim, its runner, and everything that can end it. */
+export class Run implements RunClock {
+  readonly taskId: string;
+  readonly attempt: number;
+  readonly task: Task;
+  readonly agent: AgentSpec;
+  readonly lease: Lease;
+  readonly limits: TimeLimits;
+  readonly claim: Claim;
+  phase: RunClock["phase"] = "starting";
+  claimedAt: number;
+  startedAt: number | null = null;
+  lastSign: number;
+  stopped: Stop | undefined;
+  /** What it did when it was stopped. */
+  stoppedWhile: RunClock["phase"] | undefined;
+  /** Calls of the sink after the end. */
+  late = 0;
+  /** Whether everything is settled, and the runner with it. */
+  readonly done: Promise<void>;
+
+  readonly #env: RunEnvironment;
+  readonly #controller = new AbortController();
+  readonly #reports: Reports;
+  #ref: ClaimRef;
+  #token: string;
+  #session: string | null;
+  #handle: RunHandle | undefined;
+  #starting: Promise<void> | undefined;
+  #asking: Promise<unknown> = Promise.resolve();
+  #said: string[] = [];
+  #saidChars = 0;
+  #waitingSince = 0;
+  /** Active time of the attempt before this run, in milliseconds. */
+  readonly #spentBefore: number;
+  #adopted: ((claim: Claim) => void) | undefined;
+  #finish: () => void = () => undefined;
+
+  constructor(env: RunEnvironment, claim: Claim, agent: AgentSpec, askedAt: number, spentBefore: number) {
+    const { task } = claim;
+    this.#env = env;
+    this.claim = claim;
+    this.task = task;
+    this.taskId = task.id;
+    this.attempt = task.attempt;
+    this.agent = agent;
+    this.limits = mergeLimits(env.settings.limits, agent.limits, claim.terms.limits);
+    this.lease = new Lease(env.settings.limits.leaseMs, askedAt);
+    this.#ref = { taskId: claim.taskId, fence: claim.fence };
+    this.#token = claim.token;
+    this.#spentBefore = spentBefore;
+    this.claimedAt = env.settings.clock.now();
+    this.lastSign = this.claimedAt;
+    const goesOn = agent.runner.caps.resume;
+    this.#session = goesOn ? (claim.resume?.session ?? null) : null;
+    this.#reports = new Reports(
+      {
+        store: env.store,
+        taskId: this.taskId,
+        attempt: this.attempt,
+        ref: () => this.#ref,
+        lost: () => this.stop({ kind: "lost" }),
+        counted: () => this.#checkBudget(),
+      },
+      env.settings.step,
+    );
+    // Every tool that the subagent calls at the same time listens to it.
+    setMaxListeners(0, this.#controller.signal);
+    this.done = new Promise((resolve) => {
+      this.#finish = resolve;
+    });
+  }
+
+  get ref(): ClaimRef {
+    return this.#ref;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Ends the run; the first reason counts. */
+  stop(why: Stop): void {
+    if (this.stopped !== undefined || this.phase === "ending") return;
+    this.stopped = why;
+    this.stoppedWhile = this.phase;
+    this.#controller.abort(new DOMException(`the run was stopped: ${why.kind}`, "AbortError"));
+  }
+
+  /** What the clocks say now. */
+  checkLimits(now: number): Stop | undefined {
+    return overLimit(this, this.limits, now);
+  }
+
+  /** A child that it waits for works: that is a sign of life. */
+  signOfLife(): void {
+    this.lastSign = this.#env.settings.clock.now();
+  }
+
+  /** The approved task was claimed again: the run that waits in `ask` goes on with the new claim. */
+  adopt(claim: Claim): boolean {
+    if (this.#adopted === undefined) return false;
+    this.#adopted(claim);
+    return true;
+  }
+
+  /** Runs to the end and settles; never rejects. */
+  async execute(): Promise<void> {
+    const { runner } = this.agent;
+    try {
+      const outcome = await this.#race(this.#call());
+      await this.#reports.flush();
+      this.phase = "ending";
+      await settle(this.#env, this, outcome, this.#said.join(""));
+    } catch (error) {
+      this.#env.fault(`${runner.name}: ${error instanceof Error ? error.message : String(error)}`);
+    } finally {
+      this.phase = "ending";
+      this.#finish();
+    }
+  }
+
+  /** The runner's outcome, or that of a runner which does not stop when told to. */
+  async #race(running: Promise<RunOutcome>): Promise<RunOutcome> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const abandoned = new Promise<"abandoned">((resolve) => {
+      const onAbort = () => {
+        timer = setTimeout(() => resolve("abandoned"), this.limits.cancelGraceMs);
+      };
+      if (this.signal.aborted) onAbort();
+      else this.signal.addEventListener("abort", onAbort, { once: true });
+    });
+    const first = await Promise.race([running, abandoned]);
+    clearTimeout(timer);
+    if (first !== "abandoned") return first;
+    const ref = this.#ref;
+    void running.then((outcome) => this.#env.late(this.taskId, ref, outcome));
+    return { kind: "failed", message: "the runner did not stop", retryable: false };
+  }
+
+  async #call(): Promise<RunOutcome> {
+    const { runner } = this.agent;
+    try {
+      await this.#stopOrphan();
+      const request = await this.#request();
+      const sink = this.#sink();
+      const { handle } = this.claim.resume ?? {};
+      if (runner.caps.reattach && runner.reattach !== undefined && isHandle(handle)) {
+        const picked = await runner.reattach(handle, request, sink, this.signal);
+        if (picked !== "lost") return checked(picked);
+      }
+      return checked(await runner.run(request, sink, this.signal));
+    } catch (error) {
+      const message = isToolError(error) || error instanceof Error ? error.message : String(error);
+      return { kind: "failed", message: message || "the runner threw without a message", retryable: false };
+    }
+  }
+
+  /** What an earlier engine left running is ended before the work is done again. */
+  async #stopOrphan(): Promise<void> {
+    const { resume } = this.claim;
+    const { runner } = this.agent;
+    if (resume === null || resume.why === "continue" || !isHandle(resume.handle)) return;
+    if (runner.caps.reattach && runner.reattach !== undefined) return;
+    if (resume.handle.host !== undefined && resume.handle.host !== this.#env.host)
+      await this.#reports.note({ kind: "status", text: `an earlier run on ${resume.handle.host} may still be there` });
+    await runner.reap?.(resume.handle);
+  }
+
+  async #request(): Promise<RunRequest> {
+    const { claim, task, agent } = this;
+    const { settings, directory } = this.#env;
+    const session = this.#session;
+    const now = settings.clock.now();
+    return {
+      taskId: task.id,
+      attempt: task.attempt,
+      depth: task.depth,
+      agent,
+      prompt: promptOf(task, claim.resume, session !== null),
+      directory,
+      env: { TOOLHAFT_TASK: task.id, TOOLHAFT_TASK_TOKEN: claim.token, TOOLHAFT_STORE: this.#env.storeName },
+      session,
+      transcript: session === null ? null : (claim.resume?.transcript ?? null),
+      used: session === null ? null : await this.#env.usedBefore(session, task),
+      decision: claim.resume?.decision ?? null,
+      allowance: claim.reserved ?? claim.terms.budget,
+      deadline: now + this.limits.wallMs - this.#spentBefore,
+      context: this.#context(),
+    };
+  }
+
+  /** The context of tools that the subagent calls in this process. Its token changes when a claim is renewed by approval. */
+  #context(): ToolContext {
+    const run = this;
+    const { task, agent } = this;
+    const credentials = {
+      id: task.id,
+      get token() {
+        return run.#token;
+      },
+    };
+    return createContext({
+      ...this.#env.contextFor(task),
+      directory: this.#env.directory,
+      sessionId: this.#session ?? `session_${task.id.slice("task_".length)}`,
+      agent: agent.name,
+      task: credentials,
+      signal: this.signal,
+    });
+  }
+
+  #sink(): RunSink {
+    const ended = () => {
+      if (this.phase !== "ending") return false;
+      this.late += 1;
+      return true;
+    };
+    return {
+      session: async (id, handle) => {
+        if (ended()) return;
+        const changed = id !== this.#session || handle !== undefined;
+        this.#session = id;
+        if (handle !== undefined) this.#handle = handle;
+        this.lastSign = this.#env.settings.clock.now();
+        if (this.#starting === undefined) await this.#start();
+        else if (changed)
+          await this.#reports.note(
+            { kind: "status", text: `session ${id}` },
+            { sessionId: id, ...(handle !== undefined && { handle }) },
+          );
+      },
+      handle: (handle) => {
+        if (ended()) return;
+        this.#handle = handle;
+        void this.#reports.note({ kind: "status", text: "the runner started" }, { handle });
+      },
+      activity: ({ kind, text }) => {
+        if (ended()) return;
+        if (kind !== "status") this.#sign();
+        if (kind === "text") this.#keep(text);
+        this.#reports.activity(kind, text);
+      },
+      usage: ({ key, total }) => {
+        if (ended()) return;
+        this.#sign();
+        this.#reports.usage(key, priced(total, this.agent.runner.model, this.#env.settings.prices));
+      },
+      ask: (ask) => {
+        // One question at a time: the next is put when the one before is answered.
+        const answer = this.#asking.then(() => this.#ask(ask));
+        this.#asking = answer.catch(() => undefined);
+        return answer;
+      },
+      transcript: (text) => {
+        if (!ended()) this.#reports.transcript(text);
+      },
+    };
+  }
+
+  #sign(): void {
+    this.lastSign = this.#env.settings.clock.now();
+    if (this.#starting === undefined) void this.#start();
+  }
+
+  /** Keeps the end of what was said, for a partial result. */
+  #keep(text: string): void {
+    this.#said.push(text);
+    this.#saidChars += text.length;
+    if (this.#saidChars <= keptChars * 2) return;
+    const kept = this.#said.join("").slice(-keptChars);
+    this.#said = [kept];
+    this.#saidChars = kept.length;
+  }
+
+  #start(): Promise<void> {
+    this.#starting = this.#reports.inOrder(async () => {
+      await this.#apply({
+        kind: "start",
+        key: `${this.taskId}:${this.#ref.fence}:start`,
+        ref: this.#ref,
+        sessionId: this.#session,
+        ...(this.#handle !== undefined && { handle: this.#handle }),
+      });
+      const now = this.#env.settings.clock.now();
+      this.startedAt ??= now - this.#spentBefore;
+      this.lastSign = now;
+      if (this.phase === "starting") this.phase = "running";
+      this.#env.started(this);
+    });
+    return this.#starting;
+  }
+
+  async #apply(edge: Edge): Promise<Task | undefined> {
+    const applied = await this.#env.queue.apply(this.taskId, edge);
+    if (applied.ok) return applied.task;
+    const { task } = applied;
+    if (task?.cancelRequested) this.stop({ kind: "cancel", ...task.cancelRequested });
+    else this.stop({ kind: "lost" });
+    return undefined;
+  }
+
+  /** Puts a question, waits for the decision, and goes on once a slot is free. */
+  async #ask(asked: Parameters<RunSink["ask"]>[0]): Promise<ApprovalDecision> {
+    const { settings, store } = this.#env;
+    const ask = { ...asked, taskId: this.taskId, attempt: this.attempt, agent: this.agent.name };
+    const known = (await store.approvals({ taskId: this.taskId })).find(
+      ({ attempt, key }) => attempt === this.attempt && key === ask.key,
+    );
+    if (known !== undefined && known.state !== "open") return decisionOf(known);
+    const judged = await judge(settings.approval, ask, settings.interactive);
+    if ("decision" in judged) return judged.decision;
+    if (this.#starting === undefined) await this.#start();
+    const next = new Promise<Claim>((resolve, reject) => {
+      const gone = () => reject(new DOMException("the run was stopped while it waited for an approval", "AbortError"));
+      if (this.signal.aborted) gone();
+      else this.signal.addEventListener("abort", gone, { once: true });
+      this.#adopted = (claim) => {
+        this.signal.removeEventListener("abort", gone);
+        resolve(claim);
+      };
+    });
+    next.catch(() => undefined); // heard below; an abort may come before
+    await this.#reports.inOrder(async () => {
+      this.#waitingSince = settings.clock.now();
+      this.phase = "waiting";
+      await this.#apply({
+        kind: "ask",
+        key: `${this.taskId}:${this.#ref.fence}:ask:${ask.key}`,
+        ref: this.#ref,
+        approval: judged.approval,
+        attached: true,
+      });
+    });
+    const claim = await next;
+    this.#adopted = undefined;
+    await this.#goOn(claim);
+    const decided = (await store.approvals({ taskId: this.taskId })).find(
+      ({ attempt, key }) => attempt === this.attempt && key === ask.key,
+    );
+    if (decided === undefined || decided.state === "open") throw new Error("the decision is not in the store");
+    return decisionOf(decided);
+  }
+
+  async #goOn(claim: Claim): Promise<void> {
+    const now = this.#env.settings.clock.now();
+    const waited = now - this.#waitingSince;
+    this.#ref = { taskId: claim.taskId, fence: claim.fence };
+    this.#token = claim.token;
+    this.lease.renewed(performance.now());
+    if (this.startedAt !== null) this.startedAt += waited;
+    this.claimedAt = now;
+    this.phase = "starting";
+    await this.#start();
+  }
+
+  async #checkBudget(): Promise<void> {
+    if (this.claim.reserved === null || this.phase === "ending") return;
+    await this.#env.warnOfBudget(this);
+    const { claim } = await this.#env.store.budget({ task: this.taskId });
+    if (claim?.exceeded === null || claim === null || claim === undefined) return;
+    const { exceeded, consumed, granted } = claim;
+    this.stop({
+      kind: "exceed",
+      message: `the budget is used up: ${exceeded} ${consumed[exceeded]} of ${granted[exceeded] ?? 0} granted`,
+    });
+  }
+}
+
+function decisionOf(approval: Approval): ApprovalDecision {
+  const { id, key, state, decidedBy, comment, onExpire } = approval;
+  const decision = state === "open" ? "expired" : state;
+  return {
+    approvalId: id,
+    key,
+    decision,
+    allowed: decision === "approved" || (decision === "expired" && onExpire === "allow"),
+    by: decidedBy ?? "expiry",
+    comment,
+  };
+}
+
+/** Runners may be written by anyone: what is no outcome is a failure. */
+function checked(outcome: RunOutcome): RunOutcome {
+  const given: unknown = outcome;
+  if (typeof given === "object" && given !== null && "kind" in given) {
+    if (outcome.kind === "done" && typeof outcome.output === "string") return outcome;
+    if (outcome.kind === "failed" || outcome.kind === "paused") return outcome;
+  }
+  return { kind: "failed", message: "the runner gave no outcome", retryable: false };
+}
+
+/** A handle as a runner gave it: it comes from the store as it went in. */
+function isHandle(value: unknown): value is RunHandle {
+  return typeof value === "object" && value !== null;
+}

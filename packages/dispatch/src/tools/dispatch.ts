@@ -1,0 +1,304 @@
+import { type AnyTool, defineTool, type ToolContext, ToolError } from "@toolhaft/core";
+import { type Approval, isEnded, type Task, type TextWindow, textWindowSchema, usageSchema } from "@toolhaft/tasks";
+import { z } from "zod";
+import type { AgentSpec } from "../agents.ts";
+import { cancelTree } from "../cancel.ts";
+import { checkCharacters, checkText, lengthOf } from "../checks.ts";
+import type { Desk } from "../desk.ts";
+import type { Engine } from "../engine/engine.ts";
+import { launch } from "../launch.ts";
+import { approvalSchema, statusSchema, text } from "../schemas.ts";
+import { duration, usageText, windowText } from "../show.ts";
+import { endNotices, waitFor } from "../wait.ts";
+import { fitWindow } from "../window.ts";
+
+const maxPrompt = 1_000_000;
+const inlineChars = 16_000;
+const exactBelow = 20;
+
+const outputSchema = z.object({
+  taskId: z.string(),
+  sessionId: z.string().nullable(),
+  status: statusSchema,
+  agent: z.string(),
+  continues: z.string().nullable(),
+  outcome: z.enum(["finished", "launched", "promoted", "awaiting_approval"]),
+  result: textWindowSchema.optional(),
+  usage: usageSchema.optional(),
+  durationMs: z.number().optional(),
+  queue: z
+    .object({ ahead: z.number().int(), waitsFor: z.enum(["slot", "budget", "dependency"]), lane: z.string() })
+    .nullable()
+    .optional(),
+  waitedMs: z.number().optional(),
+  approval: approvalSchema.optional(),
+});
+type Output = z.infer<typeof outputSchema>;
+
+/** `dispatch`: hand work to a subagent. */
+export function dispatchTool(desk: Desk): AnyTool {
+  return defineTool({
+    name: "dispatch",
+    title: "Dispatch a subagent",
+    description: describe(desk.settings.listed, desk.settings.topLevel),
+    keywords: ["subagent", "delegate", "spawn", "parallel", "background", "task", "worker"],
+    maxSchemaTokens: 900,
+    inputSchema: z.object({
+      subagent: z.string().min(1).describe("Name of the subagent"),
+      prompt: text("The whole assignment: the subagent sees nothing of this conversation", maxPrompt),
+      run_in_background: z
+        .boolean()
+        .describe("true: returns at once, and you are told when it ends. false: waits for the answer"),
+      description: text("A few words for lists; default: first line of the prompt", 200).optional(),
+      session_id: z.string().optional().describe("Id of an ended task: go on in its session, as a new task"),
+      timeout_ms: z.number().int().min(1).max(604_800_000).optional().describe("Longest run, in milliseconds"),
+      idle_timeout_ms: z.number().int().min(1).max(604_800_000).optional().describe("Longest silence, in milliseconds"),
+      priority: z.number().int().min(-100).max(100).optional().describe("Higher first; default 0"),
+      max_tokens: z.number().positive().optional().describe("Tokens for it and all below it"),
+      max_cost_usd: z.number().positive().optional().describe("Money for it and all below it"),
+      depends_on: z
+        .array(z.string().describe("A task id"))
+        .max(50)
+        .optional()
+        .describe("Tasks that must have completed first"),
+      dedupe_key: text("While a task with this key is open, no second one is made", 200).optional(),
+    }),
+    outputSchema,
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+    defaultRules: [{ effect: "allow", permission: "dispatch.run", reason: "listing an agent is the grant" }],
+    effects: ({ subagent }) => [{ permission: "dispatch.run", resource: subagent }],
+    async execute(input, context) {
+      checkText("prompt", input.prompt, maxPrompt, "too_large");
+      checkCharacters("subagent", input.subagent);
+      if (input.description !== undefined) checkText("description", input.description, 200, "invalid_input");
+      if (input.dedupe_key !== undefined) checkText("dedupe_key", input.dedupe_key, 200, "invalid_input");
+      const opened = await desk.open(context);
+      const { engine } = opened;
+      const wish = {
+        subagent: input.subagent,
+        prompt: input.prompt,
+        background: input.run_in_background,
+        title: input.description ?? firstLine(input.prompt),
+        continues: input.session_id,
+        wallMs: input.timeout_ms,
+        idleMs: input.idle_timeout_ms,
+        priority: input.priority,
+        maxTokens: input.max_tokens,
+        maxCostUsd: input.max_cost_usd,
+        dependsOn: input.depends_on,
+        dedupeKey: input.dedupe_key,
+      };
+      const { task, agent } = await launch(desk, opened, wish, context);
+      if (task.state === "waiting") return awaiting(engine, task, agent);
+      if (input.run_in_background) return launched(engine, task, agent);
+      return waitForAnswer(desk, opened, task, agent, context);
+    },
+    render: (output, _input, toolName) => render(output, toolName),
+  });
+}
+
+async function waitForAnswer(
+  desk: Desk,
+  { engine, caller }: Awaited<ReturnType<Desk["open"]>>,
+  posted: Task,
+  agent: AgentSpec,
+  context: ToolContext,
+): Promise<Output> {
+  const started = performance.now();
+  let task: Task | undefined;
+  try {
+    task = await waitFor(
+      engine,
+      posted.id,
+      desk.settings.maxWaitMs,
+      context.signal,
+      ({ state }) => state === "waiting",
+    );
+  } catch (error) {
+    if (!context.signal.aborted) throw error;
+    // The engine sees to the processes; the caller is told at once.
+    void cancelTree(engine, posted.id, caller.actor, "the waiting call was stopped", true).catch((fault: unknown) =>
+      engine.fault(String(fault)),
+    );
+    throw new ToolError("cancelled", `the wait for ${posted.id} was stopped, and the task asked to stop`, {
+      hint: `dispatch_output {"task_id":"${posted.id}"} shows what was done`,
+      details: { taskId: posted.id, sessionId: posted.sessionId, reason: "cancelled" },
+    });
+  }
+  if (task === undefined) throw new ToolError("internal", `${posted.id} is gone from the store`);
+  if (isEnded(task.state)) {
+    await engine.store.ackNotices(endNotices(task));
+    return finished(engine, task, agent);
+  }
+  const promoted = (await engine.store.promote(task.id)) ?? task;
+  // It may have ended in the very moment the wait did.
+  if (isEnded(promoted.state)) {
+    await engine.store.ackNotices(endNotices(promoted));
+    return finished(engine, promoted, agent);
+  }
+  if (promoted.state === "waiting") return awaiting(engine, promoted, agent);
+  return { ...base(promoted, agent, "promoted"), waitedMs: Math.round(performance.now() - started) };
+}
+
+function base(task: Task, agent: AgentSpec, outcome: Output["outcome"]): Output {
+  const { id, sessionId, status, continues } = task;
+  return { taskId: id, sessionId, status, agent: agent.name, continues, outcome };
+}
+
+async function launched(engine: Engine, posted: Task, agent: AgentSpec): Promise<Output> {
+  const task = (await engine.store.get(posted.id)) ?? posted;
+  return { ...base(task, agent, "launched"), queue: await queueOf(engine, task) };
+}
+
+/** What a task that has not started waits for; null once it has. */
+async function queueOf(engine: Engine, task: Task): Promise<NonNullable<Output["queue"]> | null> {
+  const lane = task.lane ?? "";
+  if (task.state === "blocked") return { ahead: task.dependsOn.length, waitsFor: "dependency", lane };
+  if (task.state !== "queued") return null;
+  const snapshot = (await engine.store.lanes()).find((one) => one.lane === lane);
+  if (snapshot === undefined) return { ahead: 0, waitsFor: "slot", lane };
+  const free = task.mode === "sync" ? snapshot.available.sync : snapshot.available.background;
+  // Of a long queue the length says enough: what was posted last stands behind all of its priority.
+  const ahead = snapshot.queued > exactBelow ? snapshot.queued - 1 : await aheadOf(engine, task);
+  return { ahead, waitsFor: free > ahead ? "budget" : "slot", lane };
+}
+
+async function aheadOf(engine: Engine, task: Task): Promise<number> {
+  let ahead = 0;
+  let cursor: string | undefined;
+  do {
+    const page = await engine.store.find({
+      kind: "dispatch",
+      statuses: ["pending"],
+      limit: 100,
+      ...(cursor !== undefined && { cursor }),
+    });
+    for (const one of page.items)
+      if (one.lane === task.lane && one.state === "queued" && one.id !== task.id)
+        if (one.priority > task.priority || (one.priority === task.priority && one.seq < task.seq)) ahead += 1;
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  return ahead;
+}
+
+async function awaiting(engine: Engine, task: Task, agent: AgentSpec): Promise<Output> {
+  const [approval] = await engine.store.approvals({ taskId: task.id, open: true });
+  return { ...base(task, agent, "awaiting_approval"), ...(approval !== undefined && { approval: shown(approval) }) };
+}
+
+export function shown(approval: Approval): z.infer<typeof approvalSchema> {
+  const { detail, approvers, decidedBy, ...rest } = approval;
+  return { ...rest, detail: detail ?? null, approvers, decidedBy };
+}
+
+/** The answer, or the failure that the end of the task is. */
+async function finished(engine: Engine, task: Task, agent: AgentSpec): Promise<Output> {
+  const window = fitWindow(await engine.store.readResult(task.id, task.attempt, { offset: 0, limit: inlineChars }));
+  if (task.state !== "completed") throw failureOf(task, window);
+  return {
+    ...base(task, agent, "finished"),
+    result: window,
+    ...(task.usage !== null && { usage: task.usage }),
+    ...(task.durationMs !== null && { durationMs: task.durationMs }),
+  };
+}
+
+function failureOf(task: Task, partial: TextWindow): ToolError {
+  const reason = task.end?.reason ?? "cancelled";
+  const message = `${task.id} (${task.agent}) ended with ${reason}: ${task.end?.message ?? "no message"}`;
+  const kept = partial.totalChars === 0 ? "" : `; ${partial.totalChars} characters of output were kept`;
+  const read = `dispatch_output {"task_id":"${task.id}"}`;
+  return new ToolError(codeOf(reason), message + kept, {
+    hint: partial.totalChars === 0 ? `task_retry {"task_id":"${task.id}"} runs it again` : `read it with ${read}`,
+    retryable: false,
+    details: { taskId: task.id, sessionId: task.sessionId, reason, partial },
+  });
+}
+
+function codeOf(reason: string): "upstream" | "timeout" | "cancelled" | "denied" | "unavailable" {
+  switch (reason) {
+    case "wall_timeout":
+    case "idle_timeout":
+    case "queue_timeout":
+    case "not_started":
+      return "timeout";
+    case "cancelled":
+      return "cancelled";
+    case "budget_exceeded":
+    case "approval_rejected":
+    case "approval_expired":
+      return "denied";
+    case "runner_unavailable":
+      return "unavailable";
+    default:
+      return "upstream";
+  }
+}
+
+function render(output: Output, toolName: (original: string) => string): string {
+  const { taskId, sessionId, outcome, result, approval } = output;
+  const read = `${toolName("dispatch_output")} {"task_id":"${taskId}"}`;
+  switch (outcome) {
+    case "finished": {
+      const next = (offset: number) => `${toolName("dispatch_output")} {"task_id":"${taskId}","offset":${offset}}`;
+      const rest = result === undefined ? "" : windowText(result, next);
+      const facts = [
+        taskId,
+        ...(output.durationMs === undefined ? [] : [duration(output.durationMs)]),
+        usageText(output.usage ?? null),
+      ];
+      return [result?.text ?? "", ...(rest === "" ? [] : [rest]), `(${facts.join(", ")})`].join("\n");
+    }
+    case "launched":
+      return [
+        "Background task launched.",
+        `Task ID: ${taskId}`,
+        `Session ID: ${sessionId ?? waits(output)}`,
+        `You will be told when it ends. Read it then with ${read}`,
+      ].join("\n");
+    case "promoted":
+      return [
+        `${taskId} is not finished; it goes on in the background.`,
+        `You will be told when it ends. Read it then with ${read}`,
+      ].join("\n");
+    case "awaiting_approval":
+      return [
+        `${taskId} waits for an approval: ${approval?.title ?? "see dispatch_status"}`,
+        ...(approval === undefined
+          ? []
+          : [
+              `Answer with ${toolName("dispatch_approve")} {"task_id":"${taskId}","approval_id":"${approval.id}"} or ${toolName("dispatch_reject")}.`,
+            ]),
+      ].join("\n");
+  }
+}
+
+function waits({ queue, status }: Output): string {
+  if (queue === undefined || queue === null) return status === "pending" ? "(starting)" : "(none yet)";
+  if (queue.waitsFor === "dependency") return `(waits for ${queue.ahead} other task${queue.ahead === 1 ? "" : "s"})`;
+  if (queue.waitsFor === "budget") return "(queued, waits for budget)";
+  return `(queued, ${queue.ahead} ahead in lane ${queue.lane})`;
+}
+
+function firstLine(prompt: string): string {
+  const line = prompt.trim().split("\n")[0]?.trim() ?? "";
+  return lengthOf(line) > 200 ? `${[...line].slice(0, 199).join("")}…` : line;
+}
+
+const head =
+  "Hands work to a subagent that starts with only your prompt. In the foreground its answer comes back; in the background you go on and are told. Its id reads, cancels and continues it.";
+const maxDescription = 1_024;
+
+/** The description names the agents when they are a plain list, as far as there is room. */
+function describe(listed: readonly AgentSpec[] | undefined, topLevel: readonly string[] | "*"): string {
+  if (listed === undefined) return `${head} agent_list tells whom you may dispatch.`;
+  const agents = topLevel === "*" ? listed : listed.filter(({ name }) => topLevel.includes(name));
+  if (agents.length === 0) return `${head} agent_list tells whom you may dispatch.`;
+  let shownText = `${head} Subagents:`;
+  for (const [at, { name, description }] of agents.entries()) {
+    const more = ` ${name} (${description.replace(/\s+/g, " ").trim().replace(/\.$/, "")})${at === agents.length - 1 ? "." : ";"}`;
+    if (shownText.length + more.length > maxDescription - 40) return `${shownText} … agent_list has all.`;
+    shownText += more;
+  }
+  return shownText;
+}

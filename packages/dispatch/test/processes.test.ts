@@ -1,0 +1,279 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { NewTask } from "@toolhaft/tasks";
+import { runs } from "@toolhaft/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { processRunner } from "../src/index.ts";
+import { agent, openDesk, session } from "./desk.ts";
+import { agentProgram, eventually, isAlive } from "./runs.ts";
+
+const program = fileURLToPath(new URL("./fixtures/host.mjs", import.meta.url));
+
+interface Host {
+  process: ChildProcess;
+  lines: string[];
+  said(test: (line: string) => boolean, count?: number): Promise<void>;
+  kill(): Promise<void>;
+}
+
+/** A program with a dispatcher on a folder; it imports the built packages. */
+function host(directory: string, options: object): Host {
+  const child = spawn(process.execPath, [program, directory, JSON.stringify(options)], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const lines: string[] = [];
+  let waiting: { test: () => boolean; done: () => void; failed: (error: Error) => void }[] = [];
+  child.once("exit", (code) => {
+    for (const one of waiting) one.failed(new Error(`the host ended with ${code}`));
+  });
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    lines.push(line);
+    for (const one of waiting) if (one.test()) one.done();
+    waiting = waiting.filter(({ test }) => !test());
+  });
+  const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  return {
+    process: child,
+    lines,
+    said: (test, count = 1) =>
+      new Promise((done, failed) => {
+        const enough = () => lines.filter(test).length >= count;
+        if (enough()) done();
+        else waiting.push({ test: enough, done, failed });
+      }),
+    async kill() {
+      child.kill("SIGKILL");
+      await gone;
+    },
+  };
+}
+
+const launched = (lines: readonly string[]) =>
+  lines.filter((line) => line.startsWith("launched ")).map((line) => line.slice("launched ".length));
+const isRun = (line: string) => line.startsWith("run ");
+const quick = [agent("work", ({ taskId }) => `done ${taskId}`), agent("hang", () => "ended", { lane: "work" })];
+
+describe("crash: killed at the wrong moment", () => {
+  it("crash-1 what ran is taken up again, what waited is run, and nothing stays running", async () => {
+    const desk = await openDesk({ agents: quick, limits: { leaseMs: 500 } });
+    const lanes = { default: { limit: 2, reservedSync: 0 }, perOwner: null };
+    const first = host(desk.workspace.directory, {
+      launch: ["hang", "hang", "work", "work", "work"],
+      lanes,
+      limits: { leaseMs: 500 },
+    });
+    await first.said((line) => line === "ready");
+    await first.said(isRun, 2);
+    await first.kill();
+    const killed = performance.now();
+    const ids = launched(first.lines);
+    await desk.dispatch.api.start();
+    for (const id of ids) await desk.until(id, "completed", "error");
+    // Two leases, and what the machine takes to do the work.
+    expect(performance.now() - killed).toBeLessThan(500 * 2 + 10_000);
+    const tasks = await Promise.all(ids.map((id) => desk.task(id)));
+    expect(tasks.map(({ status, attempt }) => [status, attempt])).toEqual([
+      ["completed", 2],
+      ["completed", 2],
+      ["completed", 1],
+      ["completed", 1],
+      ["completed", 1],
+    ]);
+    const { store } = desk.tasks.api.backend(desk.workspace.directory);
+    const { items } = await store.events(ids[0] ?? "", { kinds: ["lease_lost"], limit: 10 });
+    expect(items).toHaveLength(1);
+  });
+
+  it("crash-1 work that must not be repeated ends as lost", async () => {
+    const desk = await openDesk({ agents: quick, limits: { leaseMs: 500 } });
+    const first = host(desk.workspace.directory, { launch: ["hang"], onLost: "fail", limits: { leaseMs: 500 } });
+    await first.said(isRun);
+    await first.said((line) => line === "ready");
+    await first.kill();
+    await desk.dispatch.api.start();
+    expect((await desk.until(launched(first.lines)[0] ?? "", "error")).end?.reason).toBe("lease_lost");
+  });
+
+  it("crash-3 the last attempt of a task dies with its lane of one, and the next one starts", async () => {
+    const lanes = { default: { limit: 1, reservedSync: 0 } };
+    const desk = await openDesk({ agents: quick, lanes, limits: { leaseMs: 500 } });
+    const first = host(desk.workspace.directory, {
+      launch: ["hang", "work"],
+      lanes,
+      maxAttempts: 1,
+      limits: { leaseMs: 500 },
+    });
+    await first.said((line) => line === "ready");
+    await first.said(isRun);
+    await first.kill();
+    const [lost = "", next = ""] = launched(first.lines);
+    await desk.dispatch.api.start();
+    expect((await desk.until(lost, "error")).end?.reason).toBe("lease_lost");
+    await desk.until(next, "completed");
+  });
+
+  it("crash-5 what waited keeps its place over a restart, and no one is told it was dropped", async () => {
+    const lanes = { default: { limit: 1, reservedSync: 0 } };
+    const order: string[] = [];
+    const desk = await openDesk({
+      agents: [
+        agent("work", ({ taskId }) => {
+          order.push(taskId);
+          return "ok";
+        }),
+        agent("hang", () => "ok", { lane: "work" }),
+      ],
+      lanes,
+      limits: { leaseMs: 500 },
+    });
+    const first = host(desk.workspace.directory, {
+      launch: ["hang", "work", "work", "work", "work", "work"],
+      lanes,
+      limits: { leaseMs: 500 },
+    });
+    await first.said((line) => line === "ready");
+    await first.kill();
+    const [, ...waiting] = launched(first.lines);
+    for (const id of waiting) expect((await desk.task(id)).status).toBe("pending");
+    await desk.dispatch.api.start();
+    for (const id of waiting) await desk.until(id, "completed");
+    expect(order).toEqual(waiting);
+    const { notices } = await desk.data<{ notices: { kind: string }[] }>("dispatch_inbox", { limit: 50 });
+    expect(new Set(notices.map(({ kind }) => kind))).toEqual(new Set(["completed"]));
+  });
+
+  it("what was interrupted long ago waits for a yes, from its owner or any root session", async () => {
+    const desk = await openDesk({ agents: quick, resumeWithinMs: 1_000, limits: { leaseMs: 300 } });
+    const lanes = { default: { limit: 1, reservedSync: 0 } };
+    const first = host(desk.workspace.directory, { launch: ["hang", "work"], lanes, limits: { leaseMs: 300 } });
+    await first.said((line) => line === "ready");
+    await first.kill();
+    const ids = launched(first.lines);
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    const report = await desk.dispatch.api.start();
+    expect([...report.held].sort()).toEqual([...ids].sort());
+    for (const id of ids) {
+      expect((await desk.task(id)).status).toBe("awaiting_approval");
+      const approved = await desk.call("dispatch_approve", { task_id: id }, { sessionId: "another-root" });
+      expect(approved, approved.text).toMatchObject({ ok: true });
+      await desk.until(id, "completed");
+    }
+  });
+
+  it("a dispatcher whose event loop stood still gives up its run, which goes on elsewhere", async () => {
+    const desk = await openDesk({ agents: [agent("blocks", () => "from the other one")], limits: { leaseMs: 400 } });
+    const first = host(desk.workspace.directory, { launch: ["blocks"], limits: { leaseMs: 400 }, workMs: 1_500 });
+    await first.said(isRun);
+    await desk.dispatch.api.start();
+    await eventually(async () => {
+      const { items } = await desk.tasks.api
+        .backend(desk.workspace.directory)
+        .store.find({ limit: 1, statuses: ["completed"] });
+      return items.length === 1;
+    });
+    const { items } = await desk.tasks.api.backend(desk.workspace.directory).store.find({ limit: 1 });
+    expect(items[0]).toMatchObject({ attempt: 2, result: { head: "from the other one" } });
+  });
+
+  it("the program of a killed dispatcher is gone before the work is done again", async () => {
+    const desk = await openDesk();
+    const file = desk.workspace.path("alive");
+    const runner = () => processRunner({ command: process.execPath, args: [agentProgram], graceMs: 200 });
+    const one = await openDesk({ agents: [{ name: "cli", description: "x", runner: runner() }] }, {}, desk.workspace);
+    const id = await one.launch("cli", `grandchild ${file}\ntext up\nhang`);
+    await one.until(id, "running");
+    await eventually(async () => (await one.tasks.api.backend(desk.workspace.directory).store.terms(id))?.handle);
+    const handle = (await one.tasks.api.backend(desk.workspace.directory).store.terms(id))?.handle as { pid: number };
+    expect(isAlive(handle.pid)).toBe(true);
+    await eventually(() => existsSync(file));
+    await one.dispatch.close();
+    expect(isAlive(handle.pid)).toBe(false);
+    const grandchild = Number(readFileSync(`${file}.pid`, "utf8"));
+    expect(isAlive(grandchild)).toBe(false);
+  });
+});
+
+describe("many kills", () => {
+  it("no task is lost or stuck, and no notice lost or repeated, whenever dispatchers are killed", async () => {
+    const kills = runs(120);
+    const desk = await openDesk({
+      agents: quick,
+      limits: { leaseMs: 400 },
+      lanes: { default: { limit: 8, reservedSync: 0 }, perOwner: null },
+      resumeWithinMs: 3_600_000,
+    });
+    const { queue, store } = desk.tasks.api.backend(desk.workspace.directory);
+    const posted: string[] = [];
+    const post = async (count: number) => {
+      const task: NewTask = {
+        kind: "dispatch",
+        title: "work",
+        body: "x",
+        agent: "work",
+        lane: "work",
+        mode: "background",
+        maxAttempts: 1_000,
+        createdBy: { agent: "main", sessionId: session },
+        ownerSession: session,
+        rootSession: session,
+        depth: 1,
+      };
+      for (const { task: made } of await queue.post(Array.from({ length: count }, () => task))) posted.push(made.id);
+    };
+    const log = desk.workspace.path("delivered");
+    const options = {
+      limits: { leaseMs: 400 },
+      lanes: { default: { limit: 8, reservedSync: 0 }, perOwner: null },
+      resumeWithinMs: 3_600_000,
+      workMs: 60,
+      log,
+    };
+    let done = 0;
+    const loop = async () => {
+      while (done < kills) {
+        done += 1;
+        await post(3);
+        const victim = host(desk.workspace.directory, options);
+        await victim.said((line) => line === "ready");
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 500));
+        await victim.kill();
+      }
+    };
+    await Promise.all([loop(), loop(), loop()]);
+    await desk.dispatch.api.start();
+    for (const id of posted) await desk.until(id, "completed", "error", "timeout", "cancelled");
+    const { total } = await store.find({
+      kind: "dispatch",
+      statuses: ["pending", "running", "awaiting_approval"],
+      limit: 1,
+    });
+    expect(total).toBe(0);
+    for (const id of posted) {
+      const task = await desk.task(id);
+      expect(task).toMatchObject({ status: "completed", result: { head: `done ${id}` } });
+      const { items } = await store.events(id, { kinds: ["completed"], limit: 10 });
+      expect(items).toHaveLength(1);
+    }
+    // Each end is announced by one notice: delivered before, or still in the inbox.
+    const left: string[] = [];
+    for (;;) {
+      const { notices } = await desk.data<{ notices: { id: string }[] }>("dispatch_inbox", { limit: 50 });
+      if (notices.length === 0) {
+        const pending = await store.notices({ to: [session], limit: 1, leaseMs: 0 });
+        if (pending.length === 0) break;
+        continue;
+      }
+      left.push(...notices.map(({ id }) => id));
+      await desk.call("dispatch_inbox", { ack: notices.map(({ id }) => id), limit: 1 });
+    }
+    const delivered = existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : [];
+    const ends = new Set(
+      [...left, ...delivered].filter((id) => id.endsWith(":completed")).map((id) => id.split(":")[0]),
+    );
+    expect([...ends].sort()).toEqual([...posted].sort());
+    expect(new Set(left).size).toBe(left.length);
+  });
+});

@@ -1,0 +1,280 @@
+import { join } from "node:path";
+import { openDatabase } from "@toolhaft/sqlite";
+import { long, runs } from "@toolhaft/testing";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import {
+  applied,
+  boardTask,
+  claimOne,
+  claimQuery,
+  newKey,
+  poster,
+  postOne,
+  runningTask,
+  runTask,
+} from "../src/contract/setting.ts";
+import { isEnded, sqliteTasks, type TaskBackend } from "../src/index.ts";
+import { migrations } from "../src/stores/sqlite/schema.ts";
+import { buildWorker, startWorker } from "./processes.ts";
+import { temporaryFolder } from "./setting.ts";
+
+const wide = { default: { limit: 1_000, reservedSync: 0 }, perOwner: null };
+
+function openStore(): { path: string; backend: TaskBackend } {
+  const path = join(temporaryFolder(), "tasks.db");
+  const backend = sqliteTasks({ path });
+  onTestFinished(() => backend.close());
+  return { path, backend };
+}
+
+/** What must hold of a store at every moment, whoever was killed on it. */
+async function audit(backend: TaskBackend, path: string): Promise<void> {
+  const tasks = (await backend.store.find({ limit: 1_000 })).items;
+  for (const task of tasks) {
+    const events = (await backend.store.events(task.id, { limit: 10_000 })).items;
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    expect(events.length).toBe(task.lastEventSeq);
+    if (task.status === "completed") {
+      const read = await backend.store.readResult(task.id, task.attempt, { offset: 0, limit: 1_000_000 });
+      expect(read.chars).toBe(task.result?.chars);
+      expect(read.totalChars).toBe(task.result?.chars);
+    } else if (!isEnded(task.state)) expect(task.result).toBeNull();
+  }
+  const db = await openDatabase({ path, family: "tasks", migrations });
+  const ended = db.all<{ n: number }>(
+    `SELECT count(*) AS n FROM task t WHERE t.ended_at IS NOT NULL AND NOT EXISTS (
+       SELECT 1 FROM notice n WHERE n.task = t.seq AND n.attempt = t.attempt AND n.kind IN ('completed', 'failed', 'timeout', 'cancelled', 'budget'))`,
+  );
+  expect(ended[0]?.n, "each end has its notice").toBe(0);
+  const counted = db.all(
+    `SELECT owner, kind, sum(state = 'running') AS running, sum(state IN ('blocked', 'queued', 'starting')) AS queued, sum(state = 'waiting') AS waiting
+     FROM task WHERE ended_at IS NULL GROUP BY owner, kind ORDER BY owner, kind`,
+  );
+  expect(
+    db.all(
+      "SELECT owner, kind, running, queued, waiting FROM tally WHERE running + queued + waiting > 0 ORDER BY owner, kind",
+    ),
+  ).toEqual(counted);
+  expect(db.all("SELECT r.task FROM reservation r JOIN task t ON t.seq = r.task WHERE t.reserved = 0")).toEqual([]);
+  expect(db.all("PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
+  db.close();
+}
+
+let removeWorker = (): void => undefined;
+beforeAll(async () => {
+  removeWorker = await buildWorker();
+}, 120_000);
+afterAll(() => removeWorker());
+
+describe("many processes on one store", () => {
+  it("claim-1: 32 processes race for one task, and one of them gets it, every time", { timeout: 300_000 }, async () => {
+    const { path, backend } = openStore();
+    await backend.queue.sweep();
+    const workers = Array.from({ length: 32 }, () => startWorker("race", path));
+    for (const worker of workers) await worker.hasLines(1);
+    for (let round = 1; round <= (long ? 50 : 3); round++) {
+      const { id } = await postOne(backend, boardTask());
+      for (const worker of workers) worker.tell(id);
+      for (const worker of workers) await worker.hasLines(round + 1);
+      expect(workers.filter(({ lines }) => lines[round] === "won")).toHaveLength(1);
+      expect((await backend.store.events(id, { limit: 9 })).items.map(({ kind }) => kind)).toEqual([
+        "posted",
+        "claimed",
+      ]);
+    }
+    for (const worker of workers) worker.tell("end");
+    for (const worker of workers) expect(await worker.ended, worker.stderr()).toBe(0);
+  });
+
+  it(`claim-2: 4 processes do ${runs(10_000)} tasks, each once`, { timeout: 300_000 }, async () => {
+    const { path, backend } = openStore();
+    const count = runs(10_000);
+    for (let from = 0; from < count; from += 500)
+      await backend.queue.post(
+        Array.from({ length: Math.min(500, count - from) }, (_, index) => boardTask({ title: `t${from + index}` })),
+      );
+    const workers = [1, 2, 5, 10].map((batch) => startWorker("work", path, "board", batch));
+    for (const worker of workers) expect(await worker.ended, worker.stderr()).toBe(0);
+    const done = workers.flatMap(({ lines }) => lines);
+    expect(new Set(done).size).toBe(count);
+    expect(done).toHaveLength(count);
+    const page = await backend.store.find({ statuses: ["completed"], limit: 1 });
+    expect(page.total).toBe(count);
+    expect(page.items[0]?.result?.head).toMatch(new RegExp(`^by \\d+: ${page.items[0]?.title}$`));
+    await audit(backend, path);
+  });
+
+  it("claim-3: 4 processes never hold more than a lane of 2 allows", { timeout: 300_000 }, async () => {
+    const { path, backend } = openStore();
+    await backend.store.beat({
+      id: "e",
+      host: "h",
+      pid: 1,
+      startedAt: new Date().toISOString(),
+      lanes: { default: { limit: 2, reservedSync: 0 }, perOwner: null },
+      sessions: [],
+    });
+    await backend.queue.post(Array.from({ length: runs(600) }, () => runTask()));
+    const workers = [1, 2, 3, 3].map((batch) => startWorker("work", path, "dispatch", batch, 2));
+    for (const worker of workers) expect(await worker.ended, worker.stderr()).toBe(0);
+    expect(workers.flatMap(({ lines }) => lines).filter((line) => line.startsWith("over"))).toEqual([]);
+    await audit(backend, path);
+  });
+
+  it("crash-2: a worker that was killed loses its claim, and the next one goes on", { timeout: 120_000 }, async () => {
+    const { path, backend } = openStore();
+    const { id } = await postOne(backend, boardTask());
+    const worker = startWorker("hold", path, 1_500);
+    await worker.hasLines(1);
+    worker.process.kill("SIGKILL");
+    expect(await worker.ended).toBe("SIGKILL");
+    let claim = (await backend.queue.claim(claimQuery("board", { leaseMs: 60_000 })))[0];
+    while (claim === undefined) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      claim = (await backend.queue.claim(claimQuery("board", { leaseMs: 60_000 })))[0];
+    }
+    expect([claim.taskId, claim.task.attempt, claim.fence]).toEqual([id, 2, 2]);
+    const events = (await backend.store.events(id, { limit: 99 })).items.map(({ kind }) => kind);
+    expect(events).toEqual(["posted", "claimed", "lease_lost", "claimed"]);
+    await audit(backend, path);
+  });
+
+  it("crash-3: the last attempt of a task in a lane of one is lost, and the lane is free", {
+    timeout: 120_000,
+  }, async () => {
+    const { backend } = openStore();
+    const lanes = { default: { limit: 1, reservedSync: 0 }, perOwner: null };
+    const first = await postOne(backend, runTask({ maxAttempts: 1 }));
+    const second = await postOne(backend, runTask());
+    await claimOne(backend, claimQuery("dispatch", { lanes, leaseMs: 1 }));
+    let claims = await backend.queue.claim(claimQuery("dispatch", { lanes, leaseMs: 60_000 }));
+    while (claims.length === 0) claims = await backend.queue.claim(claimQuery("dispatch", { lanes, leaseMs: 60_000 }));
+    expect(claims[0]?.taskId).toBe(second.id);
+    expect((await backend.store.get(first.id))?.end?.reason).toBe("lease_lost");
+  });
+});
+
+/** Each edge from a task that stands ready for it. */
+const edges = [
+  "claim",
+  "start",
+  "usage",
+  "ask",
+  "decide",
+  "complete",
+  "fail",
+  "time_out",
+  "release",
+  "cancel",
+  "retry",
+] as const;
+
+async function prepare(backend: TaskBackend, edge: (typeof edges)[number]): Promise<{ id: string; fence: number }> {
+  await backend.store.setBudget({ root: "root" }, { totalTokens: 1_000_000 });
+  const task = runTask({ maxAttempts: 2 });
+  if (edge === "claim" || edge === "cancel") return { id: (await postOne(backend, task)).id, fence: 0 };
+  if (edge === "start") {
+    const { id } = await postOne(backend, task);
+    return {
+      id,
+      fence: (await claimOne(backend, claimQuery("dispatch", { taskId: id, leaseMs: 600_000, lanes: wide }))).fence,
+    };
+  }
+  const claim = await runningTask(backend, task, { leaseMs: 600_000, lanes: wide });
+  const approval = { kind: "tool", key: "k", title: "t", approvers: "human" } as const;
+  if (edge === "decide")
+    await applied(backend, claim.taskId, { kind: "ask", key: newKey(), ref: claim, approval, attached: false });
+  if (edge === "retry")
+    await applied(backend, claim.taskId, { kind: "complete", key: newKey(), ref: claim, result: { text: "x" } });
+  return { id: claim.taskId, fence: claim.fence };
+}
+
+/** Row, events, attempts, budget and notices: all an edge may touch. Tokens and times are the caller's. */
+async function picture(backend: TaskBackend, id: string) {
+  const task = await backend.store.get(id);
+  const events = (await backend.store.events(id, { limit: 99 })).items.map(({ seq, kind, attempt }) => ({
+    seq,
+    kind,
+    attempt,
+  }));
+  const { used, reserved } = await backend.store.budget({ root: "root" });
+  return {
+    state: task?.state,
+    fence: task?.fence,
+    attempt: task?.attempt,
+    chars: task?.result?.chars,
+    events,
+    used,
+    reserved,
+  };
+}
+
+async function killAt(edge: (typeof edges)[number], n: number, chars: number): Promise<number | undefined> {
+  const { path, backend } = openStore();
+  const { id, fence } = await prepare(backend, edge);
+  const before = await picture(backend, id);
+  const worker = startWorker("die", path, n, edge, id, fence, chars);
+  const code = await worker.ended;
+  const after = await picture(backend, id);
+  if (code === 0) {
+    expect(after).not.toEqual(before);
+    return Number(worker.lines[0]?.split(" ")[1]);
+  }
+  expect(code, worker.stderr()).toBe("SIGKILL");
+  await audit(backend, path);
+  // Either nothing was written, or all of it; then the same wish again completes it, and only once.
+  if (after.events.length === before.events.length) expect(after).toEqual(before);
+  else {
+    expect(after.events.length).toBe(before.events.length + 1);
+    if (edge === "complete") expect([after.state, after.chars]).toEqual(["completed", chars]);
+  }
+  const again = startWorker("die", path, 0, edge, id, fence, chars);
+  expect(await again.ended, again.stderr()).toBe(0);
+  const finished = await picture(backend, id);
+  expect(finished.events.length).toBe(before.events.length + 1);
+  if (edge === "complete") expect([finished.state, finished.chars]).toEqual(["completed", chars]);
+  await audit(backend, path);
+  return undefined;
+}
+
+describe("killed in the middle of an edge", () => {
+  for (const edge of long ? edges : (["claim", "complete", "fail", "retry"] as const)) {
+    it(`${edge}: SIGKILL at ${long ? "every statement" : "a statement"} leaves the old state or the new, never a part`, {
+      timeout: 600_000,
+    }, async () => {
+      // The first number that is beyond the last statement lets the edge come to its end.
+      const first = long ? 1 : 1 + Math.floor(Math.random() * 8);
+      for (let at = first; (await killAt(edge, at, 10)) === undefined && long; at++);
+    });
+  }
+
+  it("crash-6: a completion with a result of 200 KB is there as a whole, or not at all", {
+    timeout: 600_000,
+  }, async () => {
+    for (let at = long ? 1 : 9; (await killAt("complete", at, 200_000)) === undefined; at += long ? 1 : 7);
+  });
+
+  it(`a worker of four is killed under load, ${runs(200)} times: every task is done once, none is stranded`, {
+    timeout: 600_000,
+  }, async () => {
+    for (let round = 0; round < runs(200); round++) {
+      const { path, backend } = openStore();
+      await backend.queue.post(
+        Array.from({ length: 60 }, (_, index) =>
+          boardTask({ title: `t${index}`, maxAttempts: 5, limits: { leaseMs: 500 } }),
+        ),
+      );
+      const victim = startWorker("hold", path, 500);
+      const workers = Array.from({ length: 3 }, () => startWorker("work", path, "board", 3));
+      await victim.hasLines(1).catch(() => undefined);
+      victim.process.kill("SIGKILL");
+      for (const worker of workers) expect(await worker.ended, worker.stderr()).toBe(0);
+      const page = await backend.store.find({ statuses: ["completed"], limit: 1 });
+      expect(page.total).toBe(60);
+      await audit(backend, path);
+      const notices = await backend.store.notices({ to: [poster.sessionId], limit: 1_000, leaseMs: 1 });
+      expect(notices).toHaveLength(60);
+      expect(notices.filter(({ allSettled }) => allSettled)).toHaveLength(1);
+    }
+  });
+});
