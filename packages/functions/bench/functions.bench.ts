@@ -10,6 +10,7 @@ import {
   type FunctionSpec,
   memoryArtifacts,
   reduceStep,
+  sqliteStore,
   staticSpecs,
 } from "../src/index.ts";
 import { migrations } from "../src/stores/schema.ts";
@@ -43,18 +44,21 @@ export default defineBench(async (bench) => {
     for (const { id } of list) await family.engine.step(session, { type: "activate", function: id });
     let bareStep = 0;
     let bareSignal = 0;
-    const records = list.map(({ id }) =>
-      JSON.stringify({ ...emptyState(id), turns: 1, evidence: ["ran"], values: { k: 1 } }),
-    );
-    const entry = JSON.stringify({
-      at: 1,
-      event: { type: "turn" },
-      facts: { now: 1, artifacts: {}, needles: [], text: null, seq: 1 },
-      log: [],
+    // The very rows of a step that pauses all of them, and of its end.
+    const { signal: first } = await family.engine.step(session, {
+      type: "signal",
+      signal: "need_approval",
+      by: "worker",
     });
+    const store = sqliteStore({ path: join(folder, "functions.db") });
+    const { functions: stored, ...row } = await store.read(session);
+    const records = Object.values(stored).map((record) => JSON.stringify(record));
+    const entry = JSON.stringify((await store.steps(session)).at(-1));
+    await store.close();
+    await family.engine.step(session, { type: "resolve", seq: first?.seq ?? -1, by: "human" });
     const writeRows = () => {
       bareStep++;
-      const state = JSON.stringify({ ...emptyState(session), step: bareStep });
+      const state = JSON.stringify({ ...row, step: bareStep });
       bare.run(
         "INSERT INTO sessions(session, step, at, state) VALUES(?, ?, ?, ?) ON CONFLICT(session) DO UPDATE SET step = excluded.step, at = excluded.at, state = excluded.state",
         [session, bareStep, bareStep, state],

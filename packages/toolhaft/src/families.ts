@@ -36,8 +36,7 @@ export const registry: readonly FamilyEntry[] = [
   {
     name: "context",
     byDefault: true,
-    load: async (given) =>
-      (await import("./project-context.ts")).createProjectContext({ ...storeFolder(given, "stateDir") }),
+    load: async (given) => (await import("./project-context.ts")).createProjectContext(storeFolder(given, "stateDir")),
   },
   {
     name: "dispatch",

@@ -17,39 +17,40 @@ interface Opened {
   close(): unknown;
 }
 
-/** What opens a source of a workspace and its state folder; its package is loaded by then and not before. */
+/** What opens a source of a workspace; its package is loaded by then and not before. */
 interface Opener {
   name: string;
   /** File of the store in the state folder; while it is not there nothing was stored, and nothing is opened. */
   file?: string;
-  open(directory: string, state: string): Promise<Opened>;
+  /** @param stateDir folder of the stores */
+  open(directory: string, stateDir: string): Promise<Opened>;
 }
 
 const openers: readonly Opener[] = [
   {
     name: "memory",
     file: "memory.db",
-    async open(_, state) {
+    async open(_, stateDir) {
       const { createMemory } = await import("@toolhaft/memory");
-      const memory = createMemory({ path: join(state, "memory.db"), recordUse: false });
+      const memory = createMemory({ path: join(stateDir, "memory.db"), recordUse: false });
       return { source: memorySource(memory), close: () => memory.close() };
     },
   },
   {
     name: "task",
     file: "tasks.db",
-    async open(_, state) {
+    async open(_, stateDir) {
       const { sqliteTasks } = await import("@toolhaft/tasks");
-      const tasks = sqliteTasks({ path: join(state, "tasks.db") });
+      const tasks = sqliteTasks({ path: join(stateDir, "tasks.db") });
       return { source: taskSource(tasks.store), close: () => tasks[Symbol.asyncDispose]() };
     },
   },
   {
     name: "session",
     file: "sessions.db",
-    async open(_, state) {
+    async open(_, stateDir) {
       const { sqliteSessionStore } = await import("@toolhaft/session");
-      const sessions = sqliteSessionStore({ path: join(state, "sessions.db") });
+      const sessions = sqliteSessionStore({ path: join(stateDir, "sessions.db") });
       return { source: sessionSource(sessions.reader), close: () => sessions[Symbol.asyncDispose]() };
     },
   },
@@ -66,11 +67,11 @@ const openers: readonly Opener[] = [
 /**
  * The context family over the stores of the workspace that a call works in.
  *
- * @param options.stateDir where they lie instead of `.toolhaft` in the workspace
+ * @param options `stateDir`: one folder of stores for all. @default `.toolhaft` of the workspace
  */
 export function createProjectContext(options: { stateDir?: string } = {}): ContextFamily {
-  const stateOf = (directory: string) => options.stateDir ?? join(directory, ".toolhaft");
-  const sources = openers.map((opener) => perDirectory(opener, stateOf));
+  const stateDirOf = (directory: string) => options.stateDir ?? join(directory, ".toolhaft");
+  const sources = openers.map((opener) => perDirectory(opener, stateDirOf));
   const family = createContextTools({ sources: [...sources.map(({ source }) => source), filesSource()] });
   const close = async () => {
     await family.close();
@@ -80,12 +81,12 @@ export function createProjectContext(options: { stateDir?: string } = {}): Conte
 }
 
 /** One open store a workspace, whatever the number of calls; a store that could not be opened is tried anew. */
-function perDirectory({ name, file, open }: Opener, stateOf: (directory: string) => string): Opened {
+function perDirectory({ name, file, open }: Opener, stateDirOf: (directory: string) => string): Opened {
   const opened = new Map<string, Promise<Opened>>();
   const openOnce = (directory: string): Promise<Opened> => {
     const known = opened.get(directory);
     if (known) return known;
-    const opening = open(directory, stateOf(directory)).catch((error: unknown) => {
+    const opening = open(directory, stateDirOf(directory)).catch((error: unknown) => {
       opened.delete(directory);
       throw error;
     });
@@ -97,7 +98,7 @@ function perDirectory({ name, file, open }: Opener, stateOf: (directory: string)
       name,
       async search(query, signal) {
         const { directory } = query.caller;
-        if (file !== undefined && !existsSync(join(stateOf(directory), file))) return [];
+        if (file !== undefined && !existsSync(join(stateDirOf(directory), file))) return [];
         return (await openOnce(directory)).source.search(query, signal);
       },
     },
