@@ -43,13 +43,15 @@ export const registry: readonly FamilyEntry[] = [
     byDefault: false,
     load: async (given) => {
       const { createDispatch, installedAgents } = await import("@toolhaft/dispatch");
+      const store = storeFile(given, "path", "tasks.db");
+      const { createTasks } = await import("@toolhaft/tasks");
       // Clients give a call about a minute, and what they started ends with them.
       return createDispatch({
         agents: installedAgents(),
         maxWaitMs: 50_000,
         onClose: "cancel",
         ...given.options?.dispatch,
-        ...storeFile(given, "path", "tasks.db"),
+        ...(store.path !== undefined && { tasks: createTasks(store) }),
       });
     },
   },
