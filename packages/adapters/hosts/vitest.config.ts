@@ -5,7 +5,8 @@ const host = process.env.TOOLHAFT_HOST;
 if (host === undefined) throw new Error("set TOOLHAFT_HOST to a folder beside this file");
 const packages = fileURLToPath(new URL("../..", import.meta.url));
 const here = fileURLToPath(new URL(".", import.meta.url));
-const adapters = `${packages}adapters/src/`;
+/** What is written once for all versions of a host. */
+const shared = [`${packages}adapters/src/`, `${packages}adapters/test/hosts/`];
 const examples = fileURLToPath(new URL("../../../examples/", import.meta.url));
 
 /** The conformance suite for one heavy host, whose libraries stand in its own folder and nowhere else. */
@@ -22,7 +23,7 @@ export default defineConfig({
       enforce: "pre",
       resolveId(source, importer = "") {
         const bare = /^[@a-z]/.test(source) && !source.startsWith("@toolhaft/");
-        if (!bare || !(importer.startsWith(adapters) || importer.startsWith(examples))) return null;
+        if (!bare || ![...shared, examples].some((folder) => importer.startsWith(folder))) return null;
         return this.resolve(source, `${here}${host}/host.ts`, { skipSelf: true });
       },
     },

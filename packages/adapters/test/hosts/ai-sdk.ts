@@ -84,3 +84,6 @@ export const aiSdkHost: Host = {
   asks: "before",
   run: (turn) => runAiSdk(turn),
 };
+
+/** Whichever version the folder of a host has put in the place of ours. */
+export const usedGenerateText = generateText;
