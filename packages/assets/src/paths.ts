@@ -1,4 +1,4 @@
-import { isAbsolute, join, relative, sep } from "node:path";
+import { isAbsolute, relative, sep } from "node:path";
 import { ToolError } from "@toolhaft/core";
 
 /** Whether `path` is `folder` or lies below it, by component. */
@@ -28,8 +28,4 @@ export function checkedParts(path: string): string[] {
   if (parts.includes("..")) throw new ToolError("denied", `path: ${path} leaves the skill's folder`, hint);
   if (parts.length === 0) throw new ToolError("invalid_input", `path: "${path}" names no file`, hint);
   return parts;
-}
-
-export function below(folder: string, parts: readonly string[]): string {
-  return join(folder, ...parts);
 }

@@ -31,5 +31,3 @@ export function callText(name: string, input: Readonly<Record<string, unknown>>)
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
-
-export type ToolName = (original: string) => string;

@@ -1,7 +1,6 @@
 import {
   type Problem,
   parseFrontmatter,
-  parseSkill,
   relateRules,
   scalarText,
   skillKeys,
@@ -179,9 +178,4 @@ function contradict(
     );
     return [{ issue, subject }];
   });
-}
-
-/** Whether a text is a valid `SKILL.md` of a folder. */
-export function skillErrors(text: string, folder: string): Problem[] {
-  return parseSkill(text, folder).problems.filter(({ severity }) => severity === "error");
 }
