@@ -6,6 +6,8 @@ const packages = new URL("../../", import.meta.url);
 
 /** How to make a family that needs to be given something. */
 const given: Readonly<Record<string, (tools: readonly AnyTool[]) => unknown>> = {
+  createContextTools: () => ({ sources: [] }),
+  createDispatch: () => ({ agents: [] }),
   createMeta: (tools) => ({ tools }),
 };
 

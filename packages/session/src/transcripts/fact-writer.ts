@@ -25,15 +25,18 @@ export class FactWriter {
   readonly #db: Database;
   readonly #file: FileRow;
   readonly #live: boolean;
+  readonly #searched: boolean;
   readonly #sessions = new Map<string, number>();
   readonly #messages = new Map<string, number>();
   #own: string;
   bookkeeping = 0;
 
-  constructor(db: Database, file: FileRow, live: boolean) {
+  /** @param searched whether words go into the full-text index: a head that stands alone is read again for that */
+  constructor(db: Database, file: FileRow, { live, searched }: { live: boolean; searched: boolean }) {
     this.#db = db;
     this.#file = file;
     this.#live = live;
+    this.#searched = searched;
     this.#own = file.session;
   }
 
@@ -252,7 +255,7 @@ export class FactWriter {
   }
 
   #words(message: number, part: "text" | "thinking" | "tool_input", tool: string | null, text: string): void {
-    const words = analyse(text).join(" ");
+    const words = this.#searched ? analyse(text).join(" ") : "";
     if (words === "") return;
     const { lastInsertRowid } = this.#db.run("INSERT INTO parts(message, part, tool) VALUES (?, ?, ?)", [
       message,

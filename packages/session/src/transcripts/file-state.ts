@@ -3,6 +3,8 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 
 /** Bytes hashed at the start of a file and before the place the index has reached. */
 const sampleBytes = 4096;
+/** Bytes at the end of a file that are looked at for its last time. */
+const tailBytes = 16 * 1024;
 
 export interface FileStat {
   dev: string;
@@ -34,6 +36,24 @@ export function statFile(path: string): FileStat | undefined {
     size: Number(found.size),
     mtimeNs: String(found.mtimeNs),
   };
+}
+
+export function mtimeOf({ mtimeNs }: FileStat): string {
+  return new Date(Number(BigInt(mtimeNs) / 1_000_000n)).toISOString();
+}
+
+/** The last time that the end of a transcript tells; its own time where there is none. */
+export function lastTimeOf(path: string, stat: FileStat): string {
+  const file = openSync(path, "r");
+  try {
+    const buffer = Buffer.alloc(Math.min(tailBytes, stat.size));
+    const bytesRead = readSync(file, buffer, 0, buffer.length, stat.size - buffer.length);
+    const last = [...buffer.toString("latin1", 0, bytesRead).matchAll(/"timestamp":\s?"([^"\\]{10,40})"/g)].at(-1);
+    const time = Date.parse(last?.[1] ?? "");
+    return Number.isNaN(time) ? mtimeOf(stat) : new Date(time).toISOString();
+  } finally {
+    closeSync(file);
+  }
 }
 
 /**

@@ -6,9 +6,9 @@ import { type LineSource, readLines } from "../lines.ts";
 import type { ProblemCode } from "../model.ts";
 import { claimFile, holdsFile, leaseFrom, type ReadFrom } from "./claim.ts";
 import { FactWriter, type FileRow } from "./fact-writer.ts";
-import { type FileStat, hashesAt } from "./file-state.ts";
+import { type FileStat, hashesAt, lastTimeOf, mtimeOf } from "./file-state.ts";
 import type { FileContext, FoundFile, TranscriptFormat } from "./format.ts";
-import { goLive } from "./rows.ts";
+import { goLive, touchHead } from "./rows.ts";
 import { settleSession } from "./settle.ts";
 
 const batchBytes = 8 * 1024 * 1024;
@@ -32,6 +32,8 @@ export interface IndexRun {
   clock: Clock;
   /** Who reads: see `newOwner`. */
   owner: string;
+  /** Writes that wait for company: heads of files, which are many and small. */
+  heads: (() => void)[];
   /** Time after which no further batch is begun, in ms of the clock; the first one always is, so that every call gets on. */
   deadline: number;
   progress: { batches: number };
@@ -77,7 +79,8 @@ export async function indexFile(
   const source: LineSource = found.packed ? format.unpacked(file.path) : file.path;
   let batch = emptyBatch(file.offset, file.line);
   let claimed = false;
-  let directory: string | null | undefined = file.offset === 0 ? undefined : null;
+  // A file that is read on was wanted when it was begun.
+  let settled = file.offset > 0;
   const commit = async (scope: "head" | "full", then: "end" | "pause" | "more"): Promise<boolean> => {
     const written = await commitBatch(run, file, reading, batch, { state: interpreter.state(), scope, then, claimed });
     claimed = true;
@@ -96,12 +99,16 @@ export async function indexFile(
     batch.bytes += line.bytes.length;
     if (line.oversize) batch.problems.push({ code: "oversize_line", place });
     for (const code of problems) batch.problems.push({ code, place });
+    let directory: string | undefined;
     for (const [record, value] of records.entries()) {
       const facts = interpreter.record(value, place);
       batch.facts.push({ facts, place, record, oversize: line.oversize });
       directory ??= directoryIn(facts);
     }
-    if (typeof directory === "string" && !run.wanted(directory)) return commit("head", "end");
+    if (!settled && directory !== undefined) {
+      settled = true;
+      if (!run.wanted(directory)) return commit("head", "end");
+    }
     if (batch.bytes >= batchBytes || batch.facts.length >= batchRecords) {
       const over = run.clock.now() > run.deadline;
       if (!(await commit("full", over ? "pause" : "more")) || over) return false;
@@ -127,6 +134,10 @@ function directoryIn(facts: readonly Fact[]): string | undefined {
   return undefined;
 }
 
+export function endOf(file: { path: string; packed: boolean }, stat: FileStat): string {
+  return file.packed ? mtimeOf(stat) : lastTimeOf(file.path, stat);
+}
+
 /** @returns false when the file is another process's now: nothing was written */
 async function commitBatch(
   run: IndexRun,
@@ -138,47 +149,50 @@ async function commitBatch(
   const { db, owner } = run;
   const { state, scope, then, claimed } = step;
   run.progress.batches += 1;
+  const updated = scope === "head" ? endOf(file, stat) : undefined;
   const hashes = file.packed ? { head: "", tail: "" } : hashesAt(file.path, batch.end);
   const now = run.clock.now();
-  const written = await db.write(
-    () => {
-      const mine = claimed ? holdsFile(db, file, owner) : claimFile(db, file, known, fromStart, { owner, now });
-      if (!mine) return false;
-      const writer = new FactWriter(db, file, file.building === 0);
-      for (const { code, place } of batch.problems) writer.problem(code, place);
-      for (const { facts, place, record, oversize } of batch.facts) writer.record(facts, place, record, oversize);
-      writer.settleTail(batch.tail);
-      const dirty = db.all<{ row: number }>("SELECT row FROM sessions WHERE file = ? AND dirty = 1", [file.id]);
-      const mtime = new Date(Number(BigInt(stat.mtimeNs) / 1_000_000n)).toISOString();
-      for (const { row } of dirty) settleSession(db, row, { path: file.path, mtime });
-      file.session = writer.session;
-      db.run(
-        `UPDATE files SET session = ?, scope = ?, offset = ?, line = ?, head_hash = ?, tail_hash = ?, state = ?, bookkeeping = bookkeeping + ?,
+  const write = () => {
+    const mine = claimed ? holdsFile(db, file, owner) : claimFile(db, file, known, fromStart, { owner, now });
+    if (!mine) return false;
+    const writer = new FactWriter(db, file, { live: file.building === 0, searched: scope === "full" });
+    for (const { code, place } of batch.problems) writer.problem(code, place);
+    for (const { facts, place, record, oversize } of batch.facts) writer.record(facts, place, record, oversize);
+    writer.settleTail(batch.tail);
+    const dirty = db.all<{ row: number }>("SELECT row FROM sessions WHERE file = ? AND dirty = 1", [file.id]);
+    for (const { row } of dirty) settleSession(db, row, { path: file.path, mtime: mtimeOf(stat) });
+    if (updated !== undefined) touchHead(db, file.id, stat, updated);
+    file.session = writer.session;
+    db.run(
+      `UPDATE files SET session = ?, scope = ?, offset = ?, line = ?, head_hash = ?, tail_hash = ?, state = ?, bookkeeping = bookkeeping + ?,
            dev = ?, ino = ?, size = ?, mtime_ns = ?, complete = ?, lease_until = ?, lease_by = ?, error = NULL WHERE id = ?`,
-        [
-          file.session,
-          scope,
-          batch.end,
-          batch.line,
-          hashes.head,
-          hashes.tail,
-          JSON.stringify(state),
-          writer.bookkeeping,
-          stat.dev,
-          stat.ino,
-          stat.size,
-          stat.mtimeNs,
-          then === "end" ? 1 : 0,
-          then === "more" ? leaseFrom(now) : 0,
-          then === "more" ? owner : null,
-          file.id,
-        ],
-      );
-      if (then === "end" && file.building === 1) goLive(db, file.id);
-      return true;
-    },
-    { signal: run.signal },
-  );
+      [
+        file.session,
+        scope,
+        batch.end,
+        batch.line,
+        hashes.head,
+        hashes.tail,
+        JSON.stringify(state),
+        writer.bookkeeping,
+        stat.dev,
+        stat.ino,
+        stat.size,
+        stat.mtimeNs,
+        then === "end" ? 1 : 0,
+        then === "more" ? leaseFrom(now) : 0,
+        then === "more" ? owner : null,
+        file.id,
+      ],
+    );
+    if (then === "end" && file.building === 1) goLive(db, file.id);
+    return true;
+  };
+  if (scope === "head" && !claimed) {
+    run.heads.push(write);
+    return true;
+  }
+  const written = await db.write(write, { signal: run.signal });
   file.offset = batch.end;
   file.line = batch.line;
   file.state = JSON.stringify(state);

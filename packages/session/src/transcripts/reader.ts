@@ -16,7 +16,7 @@ import { changesOf } from "./changes.ts";
 import { newOwner } from "./claim.ts";
 import type { TranscriptFormat } from "./format.ts";
 import { readMessages, runningMs } from "./read-messages.ts";
-import { type IndexState, refreshIndex, refreshSession } from "./refresh.ts";
+import { type IndexState, refreshIndex, refreshSession, refreshSessions } from "./refresh.ts";
 import { searchTranscripts } from "./search.ts";
 import { messageAt } from "./searched.ts";
 import { childrenOf, idsLike, listRows, type SessionRow, sessionById, summaryOf } from "./summaries.ts";
@@ -33,6 +33,9 @@ export interface TranscriptOptions {
 /** Time for bringing the index up to date where a call names none, in ms. */
 const defaultIndexMs = 3_000;
 
+/** Times that a page is looked at anew because what was read of it changed its order. */
+const mostRounds = 5;
+
 /** Sessions of line-based transcripts: the index answers, and a message is read from its lines. */
 export class TranscriptReader implements SessionReader {
   readonly #options: TranscriptOptions;
@@ -42,9 +45,34 @@ export class TranscriptReader implements SessionReader {
   }
 
   async list(query: ListQuery, signal: AbortSignal): ReturnType<SessionReader["list"]> {
-    const { db, index } = await this.#fresh(query.directories, signal, query.indexMs);
-    const page = listRows(db, this.#options.format.source, query);
-    return { ...page, items: page.items.map(summaryOf), index };
+    const { format, clock } = this.#options;
+    const deadline = clock.now() + query.indexMs;
+    // The head of a file tells where it belongs; only last times and sessions inside of it are told by the whole.
+    const headsDo = query.from === undefined && !query.includeChildren;
+    const { db, index } = await this.#fresh(headsDo ? [] : query.directories, signal, query.indexMs);
+    let page = listRows(db, format.source, query);
+    const tried = new Set<string>();
+    const unreadable = [...index.unreadable];
+    for (let round = 0; round < mostRounds; round += 1) {
+      const unread = page.items.filter(({ id, whole }) => whole === 0 && !tried.has(id));
+      if (unread.length === 0) break;
+      for (const { id } of unread) tried.add(id);
+      unreadable.push(
+        ...(await refreshSessions(await this.#run(db, "all", signal, Math.max(0, deadline - clock.now())), unread)),
+      );
+      page = listRows(db, format.source, query);
+    }
+    const left = page.items.filter(({ whole }) => whole === 0);
+    return {
+      ...page,
+      items: page.items.map(summaryOf),
+      index: {
+        upToDate: index.upToDate && left.length === 0,
+        pendingFiles: index.pendingFiles + left.length,
+        pendingBytes: index.pendingBytes + left.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
+        unreadable,
+      },
+    };
   }
 
   async get(id: string, signal: AbortSignal): Promise<Summary | undefined> {
@@ -160,6 +188,7 @@ export class TranscriptReader implements SessionReader {
       owner: await newOwner(clock),
       deadline: clock.now() + indexMs,
       progress: { batches: 0 },
+      heads: [],
       wanted: (directory: string | null) =>
         directories === "all" || directory === null || directories.some((root) => isInside(root, directory)),
     };

@@ -5,10 +5,13 @@ import type { IndexProgress } from "../store.ts";
 import { isHeld, type Lease } from "./claim.ts";
 import { freshness, type KnownFile } from "./file-state.ts";
 import type { FileContext, FoundFile, TranscriptFormat } from "./format.ts";
-import { type IndexedFile, type IndexRun, indexFile } from "./index-file.ts";
-import { dropFile } from "./rows.ts";
+import { endOf, type IndexedFile, type IndexRun, indexFile } from "./index-file.ts";
+import { dropFile, touchHead } from "./rows.ts";
 import { readStart } from "./start.ts";
+import type { SessionRow } from "./summaries.ts";
 
+/** Heads of files that are written together. */
+const headsAtOnce = 200;
 /** Files looked at before other work gets its turn. */
 const looksPerTurn = 500;
 /** Forks of forks that are followed upwards. */
@@ -59,16 +62,23 @@ export async function refreshIndex(run: Omit<IndexRun, "context">): Promise<Inde
       const left = await refreshFile({ ...run, context: contextOf(db, format, found) }, found, known.get(found.path));
       if (left > 0) pendingFiles += 1;
       pendingBytes += left;
+      if (run.heads.length >= headsAtOnce) await writeHeads(run);
     } catch (error) {
       if (signal.aborted || error instanceof ToolError) throw error;
       unreadable.push({ path: found.path, cause: error instanceof Error ? error.message : String(error) });
     }
   }
+  await writeHeads(run);
   const gone = complete ? [...known.values()].filter(({ path }) => !seen.has(path)) : [];
   if (gone.length > 0) {
     await db.write(() => gone.forEach(({ id }) => void dropFile(db, id)), { signal });
   }
   return { upToDate: pendingFiles === 0, pendingFiles, pendingBytes, seen: seen.size, unreadable };
+}
+
+async function writeHeads({ db, heads, signal }: Pick<IndexRun, "db" | "heads" | "signal">): Promise<void> {
+  const waiting = heads.splice(0);
+  if (waiting.length > 0) await db.write(() => waiting.forEach((write) => void write()), { signal });
 }
 
 /**
@@ -101,7 +111,30 @@ export async function refreshSession(
     };
     await refreshFile({ ...run, context: contextOf(db, format, found) }, found, { ...file, packed: found.packed });
   }
+  await writeHeads(run);
   return true;
+}
+
+/**
+ * Reads the sessions of a page as a whole, as far as the time reaches.
+ *
+ * @returns files that could not be read, each with its cause
+ */
+export async function refreshSessions(
+  run: Omit<IndexRun, "context">,
+  sessions: readonly SessionRow[],
+): Promise<IndexProgress["unreadable"]> {
+  const unreadable: { path: string; cause: string }[] = [];
+  for (const { id, path } of sessions) {
+    if (run.clock.now() > run.deadline && run.progress.batches > 0) break;
+    try {
+      await refreshSession(run, id);
+    } catch (error) {
+      if (run.signal.aborted || error instanceof ToolError) throw error;
+      unreadable.push({ path, cause: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  return unreadable;
 }
 
 const knownFiles = `
@@ -121,7 +154,10 @@ async function refreshFile(run: IndexRun, found: FoundFile, known: FileRecord | 
   const change = known === undefined ? "replaced" : freshness(found.path, { ...known, packed: found.packed }, now);
   const widen = known?.scope === "head" && run.wanted(known.directory);
   if (change === "unchanged" && known?.complete === 1 && !widen) return 0;
-  if (known?.scope === "head" && change === "grown" && !widen) return 0;
+  if (known?.scope === "head" && change === "grown" && !widen) {
+    await db.write(() => touchHead(db, known.id, now, endOf(found, now)), { signal });
+    return 0;
+  }
   const fromStart = widen || (change === "replaced" && !(known?.building === 1 && known.mtimeNs === now.mtimeNs));
   const left = now.size - (fromStart || found.packed ? 0 : (known?.offset ?? 0));
   if (clock.now() > run.deadline && run.progress.batches > 0) return left;

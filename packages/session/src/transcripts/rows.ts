@@ -1,4 +1,5 @@
 import type { Database } from "@toolhaft/sqlite";
+import type { FileStat } from "./file-state.ts";
 
 const ofSession = ["titles", "nodes", "usage", "calls", "changes", "problems"];
 
@@ -22,6 +23,12 @@ export function goLive(db: Database, file: number): void {
   dropSessions(db, file, 1);
   db.run("UPDATE sessions SET live = 1 WHERE file = ? AND live = 0", [file]);
   db.run("UPDATE files SET building = 0 WHERE id = ?", [file]);
+}
+
+/** Of a file whose head alone was read, its end tells the last time. */
+export function touchHead(db: Database, file: number, stat: FileStat, updated: string): void {
+  db.run("UPDATE files SET size = ?, mtime_ns = ? WHERE id = ?", [stat.size, stat.mtimeNs, file]);
+  db.run("UPDATE sessions SET updated = ? WHERE file = ?", [updated, file]);
 }
 
 /** The file has gone, and its sessions with it. */

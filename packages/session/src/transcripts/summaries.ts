@@ -25,13 +25,16 @@ export interface SessionRow {
   window: number | null;
   todos: string | null;
   bytes: number | null;
+  path: string;
+  /** 0: more of the file is to be read. */
+  whole: number;
   children: number;
   warnings: number;
 }
 
 const columns = `s.row, s.id, s.store, s.title, s.directory, s.branch, s.version, s.parent, s.parent_kind, s.parent_at,
   coalesce(s.created, '') AS created, coalesce(s.updated, '') AS updated, s.archived, s.messages, s.prompts, s.active_ms, s.models, s.peak, s.window, s.todos,
-  f.size AS bytes,
+  f.size AS bytes, f.path, f.scope = 'full' AND f.complete = 1 AS whole,
   (SELECT count(*) FROM sessions c WHERE c.store = s.store AND c.parent = s.id AND c.live = 1) AS children,
   coalesce((SELECT sum(count) FROM problems p WHERE p.session = s.row), 0) AS warnings`;
 const shown = "FROM sessions s JOIN files f ON f.id = s.file WHERE s.store = ? AND s.live = 1";
