@@ -67,9 +67,10 @@ export function toToolError(error: unknown, doing: string): ToolError {
 
 /** A folder that the tools themselves need cannot be made: no fault of the call, and nothing it could change. */
 export function cannotMake(error: unknown, folder: string, option: string): ToolError {
-  if (error instanceof ToolError) return error;
-  const { message } = toToolError(error, `make ${folder}`);
-  return new ToolError("unavailable", message, {
+  const fault = toToolError(error, `make ${folder}`);
+  // A full disk is unavailable already, with a hint of its own.
+  if (error instanceof ToolError || fault.code === "unavailable") return fault;
+  return new ToolError("unavailable", fault.message, {
     hint: `make the folder that holds it, permit writing there, or choose another ${option}`,
     cause: error,
   });

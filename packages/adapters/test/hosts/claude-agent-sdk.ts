@@ -21,7 +21,7 @@ export async function runClaudeAgentSdk(turn: Turn): Promise<Outcome> {
   const client = new Client({ name: "agent", version: "1" });
   await Promise.all([instance.connect(far), client.connect(near)]);
   try {
-    const { tools } = await client.listTools();
+    const tools = await allTools(client);
     const answer = (await client.callTool(
       { name: turn.name, arguments: objectOf(turn.input) as Record<string, unknown> },
       undefined,
@@ -37,6 +37,18 @@ export async function runClaudeAgentSdk(turn: Turn): Promise<Outcome> {
   } finally {
     await client.close();
   }
+}
+
+/** Page by page, as clients of the protocol read a list. */
+async function allTools(client: Client) {
+  const first = await client.listTools();
+  const tools = [...first.tools];
+  for (let cursor = first.nextCursor; cursor !== undefined; ) {
+    const page = await client.listTools({ cursor });
+    tools.push(...page.tools);
+    cursor = page.nextCursor;
+  }
+  return tools;
 }
 
 export const claudeAgentSdkHost: Host = {
