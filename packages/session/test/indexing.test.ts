@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runs } from "@toolhaft/testing";
+import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { claudeCodeStore } from "../src/index.ts";
 import { useDesk } from "./desk.ts";
@@ -83,6 +84,40 @@ describe("indexing", () => {
     const first = await desk.call("session_list", {});
     expect(first).toMatchObject({ ok: true, data: { index: { upToDate: false } } });
     expect(first.text).toMatch(/\d files? \([\d.]+ MB\) not indexed yet; call again\./);
+  });
+
+  it("a list reads only the sessions of its page as a whole, and orders by what the files tell", async () => {
+    const count = 300;
+    for (let n = 0; n < count; n += 1) {
+      const id = `${n.toString(16).padStart(8, "0")}-0000-4000-8000-000000000000`;
+      const make = claudeLines(desk.directory, id);
+      const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, n * 10 + minute)).toISOString();
+      await writeClaude(
+        desk.claude,
+        [
+          { ...make.prompt({ uuid: "u" }, `prompt ${n}`), timestamp: at(0) },
+          { ...make.prompt({ uuid: "v", parent: "u" }, "more"), timestamp: at(5) },
+        ],
+        id,
+      );
+    }
+    desk.open({ stores: [claudeCodeStore({ roots: [desk.claude] })] });
+    const first = await desk.data("session_list", { limit: 20 });
+    expect(first).toMatchObject({ total: count, index: { upToDate: true } });
+    const titles = (from: number) => Array.from({ length: 20 }, (_, n) => `prompt ${from - n}`);
+    expect(first.sessions.map(({ title }: { title: string }) => title)).toEqual(titles(count - 1));
+    expect(new Set(first.sessions.map(({ messages: all }: { messages: number }) => all))).toEqual(new Set([2]));
+    const db = new Database(join(desk.directory, ".toolhaft", "session-index.db"), { readonly: true });
+    const scopes = db.prepare("SELECT scope, count(*) AS n FROM files GROUP BY scope ORDER BY scope").all();
+    db.close();
+    expect(scopes).toEqual([
+      { scope: "full", n: 20 },
+      { scope: "head", n: count - 20 },
+    ]);
+    const second = await desk.data("session_list", { limit: 20, cursor: first.nextCursor });
+    expect(second.sessions.map(({ title }: { title: string }) => title)).toEqual(titles(count - 21));
+    const found = await desk.data("session_search", { query: "prompt 7" });
+    expect(found.searched).toEqual({ sessions: count, messages: 2 * count });
   });
 
   it.skipIf(process.getuid?.() === 0)("names a file that cannot be read beside the others", async () => {
