@@ -1,7 +1,7 @@
 import type { Database, SqlValue } from "@toolhaft/sqlite";
-import { excerptAround, type Matcher, matcherOf } from "../search-text.ts";
+import { type Matcher, matcherOf } from "../search-text.ts";
 import type { SearchedPart, SearchHit, SearchPage, SearchQuery } from "../store.ts";
-import { partTexts } from "../transcripts/searched.ts";
+import { hitFrom, partTexts, recency } from "../transcripts/searched.ts";
 import { insideOf } from "../transcripts/summaries.ts";
 import { chain, type MessageRow, messageOf } from "./sqlite-rows.ts";
 
@@ -121,7 +121,7 @@ function rank(
     if (!best.has(candidate.message)) best.set(candidate.message, candidate);
   return [...best.values()].map((candidate) => ({
     ...candidate,
-    score: candidate.score * (0.9 + 0.2 / (1 + Math.max(0, now - Date.parse(candidate.at)) / 604_800_000)),
+    score: candidate.score * recency(candidate.at, now),
   }));
 }
 
@@ -132,22 +132,6 @@ function hitOf(db: Database, candidate: Candidate, matcher: Matcher): Omit<Searc
   });
   if (row === undefined) return undefined;
   const message = messageOf(db, row);
-  const texts = partTexts(message, candidate.part);
-  const fitting = texts.filter(({ text }) => matcher.fits(text));
-  const chosen = fitting.find(({ text }) => matcher.marks(text, 1).length > 0) ?? fitting[0];
-  if (chosen === undefined) return undefined;
-  return {
-    sessionId: candidate.sessionId,
-    title: candidate.title,
-    messageId: message.id,
-    index: message.index,
-    role: message.role,
-    at: message.at,
-    part: candidate.part,
-    tool: chosen.tool,
-    ...excerptAround(chosen.text, matcher.marks(chosen.text, 20)),
-    allTerms: candidate.allTerms === 1,
-    more: fitting.length - 1,
-    score: candidate.score,
-  };
+  const fitting = partTexts(message, candidate.part).filter(({ text }) => matcher.fits(text));
+  return hitFrom(message, candidate.part, fitting, matcher, { ...candidate, allTerms: candidate.allTerms === 1 });
 }

@@ -1,5 +1,5 @@
 import { type Clock, createId } from "@toolhaft/core";
-import { identify, isRunning } from "@toolhaft/process";
+import { isRunning, type ProcessIdentity } from "@toolhaft/process";
 import type { Database } from "@toolhaft/sqlite";
 import type { IndexedFile } from "./index-file.ts";
 import { dropSessions } from "./rows.ts";
@@ -17,8 +17,8 @@ export interface Lease {
 export type ReadFrom = { id: number; offset: number; building: number; leaseBy: string | null };
 
 /** Names one refresh of one process, so that others can tell whether it still runs. */
-export async function newOwner(clock: Clock): Promise<string> {
-  return JSON.stringify({ ...(await identify(process.pid)), pid: process.pid, run: createId(clock.now()) });
+export function newOwner(self: ProcessIdentity | undefined, clock: Clock): string {
+  return JSON.stringify({ ...self, pid: process.pid, run: createId(clock.now()) });
 }
 
 /** Whether another process that still runs is reading the file. */

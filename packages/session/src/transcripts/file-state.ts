@@ -42,8 +42,9 @@ export function mtimeOf({ mtimeNs }: FileStat): string {
   return new Date(Number(BigInt(mtimeNs) / 1_000_000n)).toISOString();
 }
 
-/** The last time that the end of a transcript tells; its own time where there is none. */
-export function lastTimeOf(path: string, stat: FileStat): string {
+/** The last time that the end of a transcript tells; its own time where there is none, or the end is packed. */
+export function lastTimeOf({ path, packed }: { path: string; packed: boolean }, stat: FileStat): string {
+  if (packed) return mtimeOf(stat);
   const file = openSync(path, "r");
   try {
     const buffer = Buffer.alloc(Math.min(tailBytes, stat.size));

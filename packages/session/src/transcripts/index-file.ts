@@ -134,10 +134,6 @@ function directoryIn(facts: readonly Fact[]): string | undefined {
   return undefined;
 }
 
-export function endOf(file: { path: string; packed: boolean }, stat: FileStat): string {
-  return file.packed ? mtimeOf(stat) : lastTimeOf(file.path, stat);
-}
-
 /** @returns false when the file is another process's now: nothing was written */
 async function commitBatch(
   run: IndexRun,
@@ -149,7 +145,7 @@ async function commitBatch(
   const { db, owner } = run;
   const { state, scope, then, claimed } = step;
   run.progress.batches += 1;
-  const updated = scope === "head" ? endOf(file, stat) : undefined;
+  const updated = scope === "head" ? lastTimeOf(file, stat) : undefined;
   const hashes = file.packed ? { head: "", tail: "" } : hashesAt(file.path, batch.end);
   const now = run.clock.now();
   const write = () => {

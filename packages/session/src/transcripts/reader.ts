@@ -1,4 +1,5 @@
 import { type Clock, ToolError } from "@toolhaft/core";
+import { identify, type ProcessIdentity } from "@toolhaft/process";
 import type { Database } from "@toolhaft/sqlite";
 import type { Message, Summary, Todo } from "../model.ts";
 import type {
@@ -39,6 +40,9 @@ const mostRounds = 5;
 /** Sessions of line-based transcripts: the index answers, and a message is read from its lines. */
 export class TranscriptReader implements SessionReader {
   readonly #options: TranscriptOptions;
+
+  /** Asked of the system once: it does not change while this process runs. */
+  #self: Promise<ProcessIdentity | undefined> | undefined;
 
   constructor(options: TranscriptOptions) {
     this.#options = options;
@@ -179,13 +183,14 @@ export class TranscriptReader implements SessionReader {
 
   async #run(db: Database, directories: readonly string[] | "all", signal: AbortSignal, indexMs: number) {
     const { format, clock, maxLineBytes } = this.#options;
+    this.#self ??= identify(process.pid);
     return {
       db,
       format,
       clock,
       maxLineBytes,
       signal,
-      owner: await newOwner(clock),
+      owner: newOwner(await this.#self, clock),
       deadline: clock.now() + indexMs,
       progress: { batches: 0 },
       heads: [],

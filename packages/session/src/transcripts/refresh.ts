@@ -3,9 +3,9 @@ import { ToolError } from "@toolhaft/core";
 import type { Database } from "@toolhaft/sqlite";
 import type { IndexProgress } from "../store.ts";
 import { isHeld, type Lease } from "./claim.ts";
-import { freshness, type KnownFile } from "./file-state.ts";
+import { freshness, type KnownFile, lastTimeOf } from "./file-state.ts";
 import type { FileContext, FoundFile, TranscriptFormat } from "./format.ts";
-import { endOf, type IndexedFile, type IndexRun, indexFile } from "./index-file.ts";
+import { type IndexedFile, type IndexRun, indexFile } from "./index-file.ts";
 import { dropFile, touchHead } from "./rows.ts";
 import { readStart } from "./start.ts";
 import type { SessionRow } from "./summaries.ts";
@@ -155,7 +155,7 @@ async function refreshFile(run: IndexRun, found: FoundFile, known: FileRecord | 
   const widen = known?.scope === "head" && run.wanted(known.directory);
   if (change === "unchanged" && known?.complete === 1 && !widen) return 0;
   if (known?.scope === "head" && change === "grown" && !widen) {
-    await db.write(() => touchHead(db, known.id, now, endOf(found, now)), { signal });
+    await db.write(() => touchHead(db, known.id, now, lastTimeOf(found, now)), { signal });
     return 0;
   }
   const fromStart = widen || (change === "replaced" && !(known?.building === 1 && known.mtimeNs === now.mtimeNs));

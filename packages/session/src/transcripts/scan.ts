@@ -1,10 +1,10 @@
 import type { Database } from "@toolhaft/sqlite";
 import { chunkBytes, chunksOf } from "../lines.ts";
-import { excerptAround, type Matcher } from "../search-text.ts";
+import type { Matcher } from "../search-text.ts";
 import type { SearchedPart, SearchHit, SearchPage, SearchQuery } from "../store.ts";
 import { type ByteNeedle, byteNeedle } from "./byte-needle.ts";
 import type { TranscriptFormat } from "./format.ts";
-import { messageAt, partTexts, type SearchOptions, scopeOf } from "./searched.ts";
+import { hitFrom, messageAt, partTexts, type SearchOptions, scopeOf } from "./searched.ts";
 
 interface ScannedFile {
   id: number;
@@ -162,22 +162,9 @@ async function hitsIn(
       const fitting = partTexts(message, part).filter(
         ({ text }) => matcher.fits(text) && matcher.marks(text, 1).length > 0,
       );
-      const [first] = fitting;
-      if (first === undefined) continue;
-      hits.push({
-        sessionId: found.sessionId,
-        title: found.title,
-        messageId: message.id,
-        index: message.index,
-        role: message.role,
-        at: message.at,
-        part,
-        tool: first.tool,
-        ...excerptAround(first.text, matcher.marks(first.text, 20)),
-        allTerms: true,
-        more: fitting.length - 1,
-        score: 0,
-      });
+      const { sessionId, title } = found;
+      const hit = hitFrom(message, part, fitting, matcher, { sessionId, title, allTerms: true, score: 0 });
+      if (hit !== undefined) hits.push(hit);
     }
   }
   return hits;

@@ -1,9 +1,9 @@
 import type { Database } from "@toolhaft/sqlite";
-import { excerptAround, type Matcher, matcherOf } from "../search-text.ts";
+import { type Matcher, matcherOf } from "../search-text.ts";
 import type { IndexProgress, SearchedPart, SearchHit, SearchPage, SearchQuery } from "../store.ts";
 import type { TranscriptFormat } from "./format.ts";
 import { scanFiles } from "./scan.ts";
-import { messageAt, partTexts, type SearchOptions, scopeOf } from "./searched.ts";
+import { hitFrom, messageAt, partTexts, recency, type SearchOptions, scopeOf } from "./searched.ts";
 import { insideOf } from "./summaries.ts";
 
 /** Where the next page goes on: hits of the index first, then the scan of bytes. */
@@ -27,7 +27,6 @@ interface Candidate {
 
 /** Most candidates that one query ranks; a query of common words alone would rank every message. */
 const mostCandidates = 2_000;
-const weekMs = 7 * 24 * 3_600_000;
 
 export async function searchTranscripts(
   db: Database,
@@ -159,13 +158,6 @@ function coversAll(db: Database, store: string, query: SearchQuery): boolean {
   );
 }
 
-/** Within ±10 %: 1.1 for now, 0.9 for long ago, half way after a week. */
-function recency(at: string | null, now: number): number {
-  if (at === null) return 0.9;
-  const age = Math.max(0, now - Date.parse(at));
-  return 0.9 + 0.2 / (1 + age / weekMs);
-}
-
 async function hitOf(
   db: Database,
   format: TranscriptFormat,
@@ -175,22 +167,6 @@ async function hitOf(
 ): Promise<Omit<SearchHit, "after"> | undefined> {
   const message = await messageAt(db, format, candidate.session, candidate.idx, options);
   if (message === undefined) return undefined;
-  const texts = partTexts(message, candidate.part);
-  const fitting = texts.filter(({ text }) => matcher.fits(text));
-  const chosen = fitting.find(({ text }) => matcher.marks(text, 1).length > 0) ?? fitting[0];
-  if (chosen === undefined) return undefined;
-  return {
-    sessionId: candidate.sessionId,
-    title: candidate.title,
-    messageId: message.id,
-    index: message.index,
-    role: message.role,
-    at: message.at,
-    part: candidate.part,
-    tool: chosen.tool,
-    ...excerptAround(chosen.text, matcher.marks(chosen.text, 20)),
-    allTerms: candidate.allTerms === 1,
-    more: fitting.length - 1,
-    score: candidate.score,
-  };
+  const fitting = partTexts(message, candidate.part).filter(({ text }) => matcher.fits(text));
+  return hitFrom(message, candidate.part, fitting, matcher, { ...candidate, allTerms: candidate.allTerms === 1 });
 }

@@ -1,7 +1,8 @@
 import type { Clock } from "@toolhaft/core";
 import type { Database, SqlValue } from "@toolhaft/sqlite";
 import type { Message } from "../model.ts";
-import type { SearchedPart, SearchQuery } from "../store.ts";
+import { excerptAround, type Matcher } from "../search-text.ts";
+import type { SearchedPart, SearchHit, SearchQuery } from "../store.ts";
 import type { TranscriptFormat } from "./format.ts";
 import { readMessages } from "./read-messages.ts";
 import { insideOf } from "./summaries.ts";
@@ -79,4 +80,39 @@ export function partTexts(message: Message, part: SearchedPart): { text: string;
     }
     return content.kind === part && content.text !== null ? [{ text: content.text, tool: null }] : [];
   });
+}
+
+const weekMs = 7 * 24 * 3_600_000;
+
+/** Within ±10 %: 1.1 for now, 0.9 for long ago, half way after a week. */
+export function recency(at: string | null, now: number): number {
+  if (at === null) return 0.9;
+  const age = Math.max(0, now - Date.parse(at));
+  return 0.9 + 0.2 / (1 + age / weekMs);
+}
+
+/** What a search shows of a message: the first of its fitting texts that a mark falls into, and how many more there are. */
+export function hitFrom(
+  message: Message,
+  part: SearchedPart,
+  fitting: readonly { text: string; tool: string | null }[],
+  matcher: Matcher,
+  found: Pick<SearchHit, "sessionId" | "title" | "allTerms" | "score">,
+): Omit<SearchHit, "after"> | undefined {
+  const chosen = fitting.find(({ text }) => matcher.marks(text, 1).length > 0) ?? fitting[0];
+  if (chosen === undefined) return undefined;
+  return {
+    sessionId: found.sessionId,
+    title: found.title,
+    messageId: message.id,
+    index: message.index,
+    role: message.role,
+    at: message.at,
+    part,
+    tool: chosen.tool,
+    ...excerptAround(chosen.text, matcher.marks(chosen.text, 20)),
+    allTerms: found.allTerms,
+    more: fitting.length - 1,
+    score: found.score,
+  };
 }
