@@ -1,4 +1,4 @@
-import { long, runs, tempWorkspace } from "@toolhaft/testing";
+import { type Child, long, runs, tempWorkspace } from "@toolhaft/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
   createFunctions,
@@ -8,7 +8,7 @@ import {
   type SessionState,
   sqliteStore,
 } from "../src/index.ts";
-import { type Child, startFixture } from "./processes.ts";
+import { startFixture } from "./processes.ts";
 import { databaseOf, filesOf } from "./setting.ts";
 
 const specs = {

@@ -41,6 +41,7 @@ export type {
   TimeLimits,
   Usage,
 } from "./model.ts";
+export { eventKinds } from "./model.ts";
 export type { SqliteTasksOptions, Tasks, TasksApi, TasksOptions } from "./options.ts";
 export { eventSchema, taskRowSchema, textWindowSchema, usageSchema } from "./schemas.ts";
 export { matchesTask } from "./search-text.ts";

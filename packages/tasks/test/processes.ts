@@ -1,10 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { type Child, startChild } from "@toolhaft/testing";
 import { build } from "tsup";
-import { onTestFinished } from "vitest";
 
 const packages = fileURLToPath(new URL("../../", import.meta.url));
 const source = fileURLToPath(new URL("./fixtures/worker.ts", import.meta.url));
@@ -37,56 +35,21 @@ export async function buildWorker(): Promise<() => void> {
   return () => rmSync(folder, { recursive: true, force: true });
 }
 
-export interface Child {
-  process: ChildProcess;
-  lines: string[];
-  stderr(): string;
-  ended: Promise<number | string | null>;
-  /** Resolves when so many lines were said, or the process has ended. */
-  hasLines(count: number): Promise<void>;
+export interface Worker extends Child {
   tell(line: string): void;
 }
 
-/** Starts the worker as a real process. */
-export function startWorker(...args: readonly (string | number)[]): Child {
-  const child = spawn(process.execPath, [worker, ...args.map(String)], {
-    stdio: ["pipe", "pipe", "pipe"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const lines: string[] = [];
-  let rest = "";
-  let stderr = "";
-  let over = false;
-  let wake: (() => void)[] = [];
-  const look = () => {
-    const ready = wake;
-    wake = [];
-    for (const one of ready) one();
-  };
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    const parts = (rest + text).split("\n");
-    rest = parts.pop() ?? "";
-    lines.push(...parts);
-    look();
-  });
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    stderr += text;
-  });
-  child.stdin.on("error", () => undefined);
-  const ended = once(child, "close").then(([code, signal]) => {
-    over = true;
-    look();
-    return (code ?? signal) as number | string | null;
-  });
+/** Starts the worker as a real process; one that ends before it said so many lines is a failure. */
+export function startWorker(...args: readonly (string | number)[]): Worker {
+  const child = startChild(worker, args.map(String));
+  const { stdin } = child.process;
+  stdin?.on("error", () => undefined);
   return {
-    process: child,
-    lines,
-    stderr: () => stderr,
-    ended,
+    ...child,
     async hasLines(count) {
-      while (lines.length < count && !over) await new Promise<void>((resolve) => void wake.push(resolve));
-      if (lines.length < count) throw new Error(`the worker ended early: ${stderr}`);
+      await child.hasLines(count);
+      if (child.lines.length < count) throw new Error(`the worker ended early: ${child.stderr()}`);
     },
-    tell: (line) => void child.stdin.write(`${line}\n`),
+    tell: (line) => void stdin?.write(`${line}\n`),
   };
 }

@@ -12,6 +12,7 @@ export {
   type Timing,
   type Work,
 } from "./bench.ts";
+export { type Child, startChild } from "./child.ts";
 export { contextFor } from "./context-for.ts";
 export { arbitraryOf } from "./contract/arbitrary.ts";
 export type { Input, InvalidFixture, MakeTools, Setting, ToolFixtures, ValidFixture } from "./contract/fixtures.ts";

@@ -1,37 +1,10 @@
 import { type AnyTool, defineTool, ToolError } from "@toolhaft/core";
-import { type EventKind, eventSchema, isEnded, type Page, type TaskEvent } from "@toolhaft/tasks";
+import { eventKinds, eventSchema, isEnded, type Page, type TaskEvent } from "@toolhaft/tasks";
 import { z } from "zod";
 import { type Desk, taskFor } from "../desk.ts";
 import { readOnly, statusSchema, taskIdInput, waitInput } from "../schemas.ts";
 import { cell, table, timeText } from "../show.ts";
 
-const kinds = [
-  "posted",
-  "unblocked",
-  "claimed",
-  "started",
-  "approval_requested",
-  "approved",
-  "rejected",
-  "expired",
-  "completed",
-  "failed",
-  "requeued",
-  "timed_out",
-  "released",
-  "lease_lost",
-  "cancel_requested",
-  "cancelled",
-  "budget_exceeded",
-  "retried",
-  "activity",
-  "usage",
-  "progress",
-  "checkpoint",
-  "budget_warning",
-  "late_result",
-  "transcript",
-] as const satisfies readonly EventKind[];
 const byDefault = ["progress"] as const;
 
 /** `dispatch_stream`: what a task reported, in order. */
@@ -48,7 +21,7 @@ export function streamTool(desk: Desk): AnyTool {
       since: z.string().optional().describe("Only events at or after this time, ISO 8601"),
       after_seq: z.number().int().min(0).optional().describe("Only events after this seq: nextSeq of the reply before"),
       kinds: z
-        .array(z.enum(kinds).describe("A kind of event"))
+        .array(z.enum(eventKinds).describe("A kind of event"))
         .min(1)
         .optional()
         .describe("Which kinds; default: progress"),
