@@ -8,6 +8,6 @@ const result = await call("lsp_diagnostics", { filePath: "src/main.ts" });
 if (!result.ok) throw new Error(result.text);
 const { data } = await call("lsp_servers", {});
 console.log(JSON.stringify({ pids: data.servers.map((server) => server.pid) }));
-// long enough to be looked at; after it nothing of ours may hold the loop
-if (way === "end") setTimeout(() => {}, 3000);
+// it waits to be looked at; once its input ends nothing of ours may hold the loop
+if (way === "end") process.stdin.resume();
 if (way === "wait") setInterval(() => {}, 1e6);
