@@ -8,7 +8,7 @@ import { applyEdge, isSessionUsed, taskOf } from "./apply.ts";
 import { readApproval } from "./approvals.ts";
 import { reserve } from "./budget.ts";
 import { type Caps, countCaps, defaultLanes } from "./caps.ts";
-import { isAnythingDue, moveDue } from "./due.ts";
+import { catchUp } from "./due.ts";
 import type { WriteJob } from "./file.ts";
 import { type EventRow, parsed, placeOf, readRow, readRows, type TaskRow, toEvent } from "./rows.ts";
 import { writeEdge } from "./write-edge.ts";
@@ -24,7 +24,7 @@ export function hashToken(token: string): string {
 export function claimTasks(write: WriteJob, query: ClaimQuery): Claim[] {
   const { db, now } = write;
   // Rows of leases that are over stand here as queued, so that they take their place in the order.
-  while (isAnythingDue(db, now)) moveDue(write, 500);
+  while (!write.caughtUp) catchUp(write, 500);
   const caps = query.kind === "dispatch" ? countCaps(db, query.lanes ?? defaultLanes) : undefined;
   const claims: Claim[] = [];
   const wanted = query.n ?? 1;

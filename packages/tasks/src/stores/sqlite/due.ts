@@ -10,6 +10,13 @@ export function isAnythingDue(db: WriteJob["db"], now: number): boolean {
   return db.get("SELECT 1 FROM task WHERE due_at <= ? LIMIT 1", [now]) !== undefined;
 }
 
+/** Before an edge or a claim: the rows as they truly are. */
+export function catchUp(write: WriteJob, limit: number): void {
+  if (write.caughtUp) return;
+  if (isAnythingDue(write.db, write.now)) moveDue(write, limit);
+  else write.caughtUp = true;
+}
+
 /** Moves up to `limit` tasks on as time has decided; gives what happened. */
 export function moveDue(write: WriteJob, limit: number): { taskId: string; event: EventKind }[] {
   const rows = readRows(write.db, "task t WHERE t.due_at <= ? ORDER BY t.due_at, t.seq LIMIT ?", [write.now, limit]);

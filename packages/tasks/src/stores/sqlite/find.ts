@@ -91,7 +91,7 @@ function filters(query: TaskQuery, terms: readonly string[]): { where: string[];
   if (query.assignee !== undefined) add("t.assignee = ?", query.assignee);
   if (query.createdBy !== undefined)
     add("(t.created_agent = ? OR t.created_session = ?)", query.createdBy, query.createdBy);
-  if (query.ownerSession !== undefined) add("t.owner = ?", query.ownerSession);
+  if (query.ownerSession !== undefined) add(ownedBy, query.ownerSession, query.ownerSession, query.ownerSession);
   if (query.rootSession !== undefined) add("t.root = ?", query.rootSession);
   if (query.parentTask !== undefined) add("t.parent = ?", query.parentTask);
   if (query.sessionId !== undefined) add("t.session_id = ?", query.sessionId);
@@ -99,6 +99,10 @@ function filters(query: TaskQuery, terms: readonly string[]): { where: string[];
   if (query.to !== undefined) add("coalesce(t.started_at, t.created_at) <= ?", query.to);
   return { where, values };
 }
+
+/** The index of owners holds only tasks of which the owner is not the root as well. */
+const ownedBy = `t.seq IN (SELECT seq FROM task WHERE root = ? AND owner = ?
+  UNION ALL SELECT seq FROM task WHERE owner = ? AND owner <> root)`;
 
 function statesOf(status: TaskStatus): string[] {
   return states.filter((state) => statusOf(state) === status);

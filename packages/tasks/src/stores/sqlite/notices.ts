@@ -2,7 +2,6 @@ import type { Database } from "@toolhaft/sqlite";
 import type { NoticeKind, StoredNotice } from "../../model.ts";
 import type { TaskRecord } from "../../record.ts";
 import type { WriteJob } from "./file.ts";
-import { remainingOf } from "./tally.ts";
 
 /** A sync call reads its own result: only one that is gone leaves its notice to be delivered, after so many milliseconds. */
 const syncHoldMs = 30_000;
@@ -17,9 +16,9 @@ export interface NoticeInit {
 }
 
 /** Writes a notice beside its edge: one per task, attempt, kind and n. */
-export function writeNotice({ db, now, hint }: WriteJob, row: TaskRecord, init: NoticeInit): void {
+export function writeNotice({ db, now, tally, hint }: WriteJob, row: TaskRecord, init: NoticeInit): void {
   const { kind, to, n = 0 } = init;
-  const left = remainingOf(db, row.owner, row.kind);
+  const left = tally.remaining(row.owner, row.kind);
   const settled = ending.includes(kind) && row.ended_at !== null && left.running + left.queued + left.waiting === 0;
   const wake = init.wake ?? (settled || waking.includes(kind));
   const held = row.mode === "sync" && ending.includes(kind) ? syncHoldMs : 0;
