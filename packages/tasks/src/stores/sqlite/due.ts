@@ -3,7 +3,7 @@ import { cancelGraceOf, dueOf, isHeld, type TaskRecord } from "../../record.ts";
 import { applyEdge } from "./apply.ts";
 import { openApproval } from "./approvals.ts";
 import type { WriteJob } from "./file.ts";
-import { readRows, updateTask } from "./rows.ts";
+import { limitSql, readRows, updateTask } from "./rows.ts";
 
 /** Whether time has done something that no row shows yet. */
 export function isAnythingDue(db: WriteJob["db"], now: number): boolean {
@@ -19,7 +19,9 @@ export function catchUp(write: WriteJob, limit: number): void {
 
 /** Moves up to `limit` tasks on as time has decided; gives what happened. */
 export function moveDue(write: WriteJob, limit: number): { taskId: string; event: EventKind }[] {
-  const rows = readRows(write.db, "task t WHERE t.due_at <= ? ORDER BY t.due_at, t.seq LIMIT ?", [write.now, limit]);
+  const rows = readRows(write.db, `task t WHERE t.due_at <= ? ORDER BY t.due_at, t.seq ${limitSql(limit)}`, [
+    write.now,
+  ]);
   return rows.flatMap((row) => {
     const event = moveOne(write, row);
     return event === undefined ? [] : [{ taskId: row.id, event }];

@@ -7,7 +7,7 @@ import { taskOf } from "./apply.ts";
 import { writeLimits } from "./budget.ts";
 import type { WriteJob } from "./file.ts";
 import { writeNotice } from "./notices.ts";
-import { type PackedEndedRow, type TaskRow, taskColumns, toTask, unpackEnded } from "./rows.ts";
+import { kindSql, limitSql, type PackedEndedRow, type TaskRow, taskColumns, toTask, unpackEnded } from "./rows.ts";
 import { unblock } from "./write-edge.ts";
 
 /** Rows inserted by one statement. */
@@ -65,14 +65,14 @@ function postOne(write: WriteJob, init: NewTask): Posted {
 /** Writes rows in one statement; with each goes its count, its long body and what its assignee is told. */
 function insert(write: WriteJob, tasks: readonly NewTask[]): TaskRow[] {
   const { db, now } = write;
+  const rows = tasks.map((init): TaskRow => ({ ...postedRecord(init, now), body: init.body }));
+  const columns = postedColumns.filter((column) => rows.some((row) => row[column] !== null));
   const values: SqlValue[] = [];
-  const rows = tasks.map((init) => {
-    const row: TaskRow = Object.assign(postedRecord(init, now), { body: init.body });
-    for (const column of postedColumns) values.push(row[column]);
-    values.push(init.body.length <= shortBody ? init.body : null);
-    return row;
-  });
-  const { lastInsertRowid } = db.run(insertSql(rows.length), values);
+  for (const row of rows) {
+    for (const column of columns) values.push(row[column]);
+    values.push(row.body.length <= shortBody ? row.body : null);
+  }
+  const { lastInsertRowid } = db.run(insertSql(columns, rows.length), values);
   const last = Number(lastInsertRowid);
   for (const [index, row] of rows.entries()) {
     // One statement under the write lock gives numbers that follow each other.
@@ -86,10 +86,9 @@ function insert(write: WriteJob, tasks: readonly NewTask[]): TaskRow[] {
   return rows;
 }
 
-const marks = `(${[...postedColumns, "body"].map(() => "?").join(", ")})`;
-
-function insertSql(rows: number): string {
-  return `INSERT INTO task(${postedColumns.join(", ")}, body) VALUES${Array.from({ length: rows }, () => marks).join(", ")}`;
+function insertSql(columns: readonly string[], rows: number): string {
+  const marks = `(${"?, ".repeat(columns.length)}?)`;
+  return `INSERT INTO task(${columns.join(", ")}, body) VALUES${`${marks}, `.repeat(rows - 1)}${marks}`;
 }
 
 function openWithKey(db: Database, key: string): Task | undefined {
@@ -105,8 +104,7 @@ function checkRoom(db: Database, { maxQueued, kind, lane }: NewTask): void {
   const queued =
     kind === "board" || lane == null
       ? db.get<{ n: number }>(
-          "SELECT count(*) AS n FROM (SELECT 1 FROM task WHERE kind = ? AND state = 'queued' LIMIT ?)",
-          [kind, maxQueued],
+          `SELECT count(*) AS n FROM (SELECT 1 FROM task WHERE kind = ${kindSql(kind)} AND state = 'queued' ${limitSql(maxQueued)})`,
         )
       : db.get<{ n: number }>("SELECT count(*) AS n FROM task WHERE lane = ? AND state = 'queued'", [lane]);
   if ((queued?.n ?? 0) < maxQueued) return;

@@ -6,7 +6,16 @@ import { isHeld, type TaskRecord } from "../../record.ts";
 import type { LaneSnapshot, OwnerSnapshot, Page } from "../../store.ts";
 import { countedActive, defaultLanes, limitOf } from "./caps.ts";
 import { lanesInForce } from "./engines.ts";
-import { type AttemptRow, type EventRow, headChars, placeOf, readRecord, toAttempt, toEvent } from "./rows.ts";
+import {
+  type AttemptRow,
+  type EventRow,
+  headChars,
+  limitSql,
+  placeOf,
+  readRecord,
+  toAttempt,
+  toEvent,
+} from "./rows.ts";
 
 /** Ended attempts as they were written, and the open one from the task's row. */
 export function readAttempts(db: Database, id: string): Attempt[] {
@@ -63,10 +72,10 @@ export function readEvents(
   const wantsFirst = (query.afterSeq ?? 0) < 1 && (query.kinds?.includes("posted") ?? true) && task.created_at >= since;
   const first = wantsFirst ? [postedEvent(task)] : [];
   const total = first.length + (db.get<{ n: number }>(`SELECT count(*) AS n ${from}`, values)?.n ?? 0);
-  const stored = db.all<EventRow>(`SELECT seq, attempt, at, kind, data ${from} ORDER BY seq LIMIT ?`, [
-    ...values,
-    query.limit,
-  ]);
+  const stored = db.all<EventRow>(
+    `SELECT seq, attempt, at, kind, data ${from} ORDER BY seq ${limitSql(query.limit)}`,
+    values,
+  );
   const rows = [...first, ...stored].slice(0, query.limit);
   const last = rows.at(-1);
   return {

@@ -1,6 +1,18 @@
 import type { Database, SqlValue } from "@toolhaft/sqlite";
 import { statusOf } from "../../edges.ts";
-import type { Actor, Approval, Attempt, Task, TaskEnd, TaskEvent, TaskResult, Usage } from "../../model.ts";
+import {
+  type Actor,
+  type Approval,
+  type Attempt,
+  states,
+  type Task,
+  type TaskEnd,
+  type TaskEvent,
+  type TaskKind,
+  type TaskResult,
+  type TaskState,
+  type Usage,
+} from "../../model.ts";
 import { blankRecord, recordColumns, type TaskRecord } from "../../record.ts";
 
 /** What is kept of a result beside its text. */
@@ -233,6 +245,23 @@ export function parsed<T>(json: string): T {
   return JSON.parse(json) as T;
 }
 
+/**
+ * States and kinds stand in the text of a statement. Where a parameter is compared with a column that partial indexes
+ * name, SQLite plans the statement anew with every binding: measured, three to ten times the cost of running it.
+ */
+export function stateSql(state: TaskState): string {
+  return states.includes(state) ? `'${state}'` : "''";
+}
+
+export function kindSql(kind: TaskKind): string {
+  return kind === "dispatch" ? "'dispatch'" : "'board'";
+}
+
+/** A limit is planned with as well, so it is written out too. */
+export function limitSql(rows: number): string {
+  return `LIMIT ${Math.max(0, Math.trunc(rows))}`;
+}
+
 /** Writes changed columns of one row, if it is still in the state it was read in. */
 export function updateTask(db: Database, row: TaskRecord, changes: Partial<TaskRecord>): void {
   let set = "";
@@ -244,7 +273,10 @@ export function updateTask(db: Database, row: TaskRecord, changes: Partial<TaskR
     values.push(value);
   }
   if (set === "") return;
-  values.push(row.seq, row.state, row.fence);
-  const { changes: written } = db.run(`UPDATE task SET ${set} WHERE seq = ? AND state = ? AND fence = ?`, values);
+  values.push(row.seq, row.fence);
+  const { changes: written } = db.run(
+    `UPDATE task SET ${set} WHERE seq = ? AND state = ${stateSql(row.state)} AND fence = ?`,
+    values,
+  );
   if (written !== 1) throw new Error(`task ${row.id} changed while it was being written`);
 }

@@ -2,6 +2,8 @@ import type { Migration } from "@toolhaft/sqlite";
 
 /**
  * Columns are named as the keys of `TaskRecord`. A body may be long and never changes: a long one lies in a table of its own.
+ * Events, attempts and notices are written with every edge and go with their task by name: a foreign key would look for
+ * the task at each.
  * What a row tells is not written twice: most tasks are owned by their root, so the index of owners holds the others, and
  * the event `posted`, always the first, is made from the row when it is read.
  * Every table an edge writes is one b-tree where it can be: what a commit costs is the pages it touches. An attempt
@@ -50,12 +52,12 @@ CREATE TABLE chunk(
   text TEXT NOT NULL, PRIMARY KEY(task, attempt, start_char)
 ) STRICT;
 CREATE TABLE event(
-  task INTEGER NOT NULL REFERENCES task(seq) ON DELETE CASCADE, seq INTEGER NOT NULL, attempt INTEGER NOT NULL,
+  task INTEGER NOT NULL, seq INTEGER NOT NULL, attempt INTEGER NOT NULL,
   at INTEGER NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL, data TEXT NOT NULL, PRIMARY KEY(task, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX event_kept ON event(task, attempt, kind, seq) WHERE kind IN ('progress', 'activity', 'checkpoint');
 CREATE TABLE notice(
-  task INTEGER NOT NULL REFERENCES task(seq) ON DELETE CASCADE, attempt INTEGER NOT NULL,
+  task INTEGER NOT NULL, attempt INTEGER NOT NULL,
   kind TEXT NOT NULL, n INTEGER NOT NULL DEFAULT 0, recipient TEXT NOT NULL, created_at INTEGER NOT NULL,
   deliver_after INTEGER NOT NULL, lease_until INTEGER, tries INTEGER NOT NULL DEFAULT 0, acked_at INTEGER,
   running INTEGER NOT NULL, queued INTEGER NOT NULL, waiting INTEGER NOT NULL, settled INTEGER NOT NULL, wake INTEGER NOT NULL,

@@ -1,7 +1,7 @@
 import type { Database, SqlValue } from "@toolhaft/sqlite";
 import { fold, searchText } from "../../search-text.ts";
 import type { TasksFile, WriteJob } from "./file.ts";
-import { type PackedEndedRow, taskColumns, toTask, unpackEnded } from "./rows.ts";
+import { limitSql, type PackedEndedRow, taskColumns, toTask, unpackEnded } from "./rows.ts";
 
 /** Tasks indexed in one transaction, so that nobody waits long for the lock. */
 const batch = 250;
@@ -27,12 +27,12 @@ export function isIndexed(db: Database, seq: number): boolean {
 }
 
 function indexSome({ db }: WriteJob): void {
-  const read = (condition: string, values: readonly SqlValue[]) =>
+  const read = (condition: string, limit: number) =>
     db
-      .all<PackedEndedRow>(`SELECT ${taskColumns} FROM task t WHERE ${condition} ORDER BY t.seq LIMIT ?`, values)
+      .all<PackedEndedRow>(`SELECT ${taskColumns} FROM task t WHERE ${condition} ORDER BY t.seq ${limitSql(limit)}`)
       .map(unpackEnded);
-  const changed = read("t.unindexed IS NOT NULL", [batch]);
-  const added = read("t.seq > ?", [indexedTo(db), batch - changed.length]);
+  const changed = read("t.unindexed IS NOT NULL", batch);
+  const added = read("t.seq > (SELECT coalesce(max(d.seq), 0) FROM doc d)", batch - changed.length);
   for (const row of [...changed, ...added]) {
     const task = toTask(row);
     db.run(
