@@ -3,11 +3,19 @@ import Sqlite from "better-sqlite3";
 /** Ids as long as ours. */
 const idOf = (index: number): string => `task_01KBQ7W3M2V8Y0${String(index).padStart(12, "0")}`;
 
+export interface BareQueue {
+  post(): void;
+  postMany(count: number): void;
+  /** Claims and finishes tasks one by one; gives how many there were. */
+  work(count: number): number;
+  close(): void;
+}
+
 /**
  * What a queue on bare SQLite needs to hand out each task once, by priority and then age, and to take no result from a
  * holder that is none any more: one table, one statement to claim, one to finish. It keeps no history and tells nobody.
  */
-export function bareQueue(path: string) {
+export function bareQueue(path: string): BareQueue {
   const db = new Sqlite(path, { timeout: 10_000 });
   db.pragma("journal_mode = WAL");
   db.pragma("synchronous = NORMAL");
@@ -34,8 +42,7 @@ export function bareQueue(path: string) {
     postMany: db.transaction((count: number) => {
       for (let index = 0; index < count; index++) post();
     }),
-    /** Claims and finishes tasks one by one; gives how many there were. */
-    work(count: number): number {
+    work(count) {
       for (let done = 0; done < count; done++) {
         const row = claim.get("bench", Date.now() + 60_000);
         if (row === undefined) return done;

@@ -65,7 +65,7 @@ function postOne(write: WriteJob, init: NewTask): Posted {
 /** Writes rows in one statement; with each goes its count, its long body and what its assignee is told. */
 function insert(write: WriteJob, tasks: readonly NewTask[]): TaskRow[] {
   const { db, now } = write;
-  const rows = tasks.map((init): TaskRow => ({ ...postedRecord(init, now), body: init.body }));
+  const rows = tasks.map((init): TaskRow => Object.assign(postedRecord(init, now), { body: init.body }));
   const columns = postedColumns.filter((column) => rows.some((row) => row[column] !== null));
   const values: SqlValue[] = [];
   for (const row of rows) {
