@@ -259,7 +259,7 @@ export function kindSql(kind: TaskKind): string {
 
 /** A limit is planned with as well, so it is written out too. */
 export function limitSql(rows: number): string {
-  return `LIMIT ${Math.max(0, Math.trunc(rows))}`;
+  return `LIMIT ${Math.min(Math.max(0, Math.trunc(rows) || 0), 2 ** 31)}`;
 }
 
 /** Writes changed columns of one row, if it is still in the state it was read in. */
