@@ -1,6 +1,6 @@
 // Each package as its users get it: packed, installed alone into an empty project, imported, required, compiled against,
 // and its README's example run. `node packages/testing/run/consumer.mjs [packages…]` runs it by hand after a build;
-// with `--budgets` it writes what it weighs into budgets.json.
+// with `--budgets` it only weighs them, and writes that into budgets.json.
 import {
   copyFileSync,
   lstatSync,
@@ -25,7 +25,7 @@ import { pnpmCommand, root } from "./setup.mjs";
  *
  * @param packages Folder names under packages/.
  * @param newest Whether Node 22 is tried beside this Node.
- * @param budgets Is filled with what each package weighs, in place of a comparison.
+ * @param budgets Is filled with what each package weighs; nothing else is tried then.
  */
 export async function runConsumers({ packages, whole = false, newest = whole, budgets } = {}) {
   const home = mkdtempSync(join(tmpdir(), "toolhaft-consumer-"));
@@ -86,10 +86,13 @@ async function consume(entry, { home, files, newer, budgets }) {
   const { code, output } = await run(pnpmCommand(), ["install", "--prefer-offline", "--ignore-workspace"], folder);
   if (code !== 0) return unreachable(output) ?? output;
   const installed = bytesUnder(join(folder, "node_modules"));
-  if (budgets !== undefined) budgets[entry.name] = { ...weigh(files.get(entry.name)), installed };
+  if (budgets !== undefined) {
+    budgets[entry.name] = { ...weigh(files.get(entry.name)), installed };
+    return undefined;
+  }
   const nodes = [process.execPath, ...(newer.command === undefined ? [] : [newer.command])];
   const example = writeExample(entry, folder);
-  const problems = budgets === undefined ? overBudget(entry.name, { installed }) : [];
+  const problems = overBudget(entry.name, { installed });
   problems.push(...(await importAll(entry, folder, nodes)), ...(await compile(entry, folder, example)));
   if (example !== undefined) problems.push(...(await runExample(example, folder, nodes)));
   if (problems.length > 0) return problems.join("\n");
@@ -241,11 +244,11 @@ const calls = [
   ["asset_search", { query: "anything" }, 0, 0],
   ["context_assemble", { topic: "sales" }, 0, 0],
   ["agent_list", {}, 0, 0],
-  ["web_fetch", { url: "http://127.0.0.1:9/" }, 4, 4],
+  ["web_fetch", { url: "http://127.0.0.1:8080/" }, 4, 4],
   ["memory_write", { title: "Port", content: "PostgreSQL listens on 6432" }, 3, 0],
   ["memory_recall", { query: "postgres port" }, 3, 0],
   ["session_list", {}, 0, 0],
-  ["task_post", { title: "Count the words", description: "All of README.md" }, 3, 0],
+  ["task_post", { title: "Count the words", body: "All of README.md" }, 3, 0],
   ["task_search", { query: "words" }, 3, 0],
   ["function_state", {}, 3, 0],
 ];
@@ -332,7 +335,12 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const packages = words.filter((word) => !word.startsWith("--"));
   const budgets = words.includes("--budgets") ? {} : undefined;
   const chosen = packages.length === 0 ? {} : { packages };
-  const { failed } = await runConsumers({ ...chosen, whole: words.includes("--whole"), newest: true, budgets });
+  const { failed } = await runConsumers({
+    ...chosen,
+    whole: words.includes("--whole"),
+    newest: budgets === undefined,
+    budgets,
+  });
   if (budgets !== undefined) writeBudgets(budgets);
   process.exitCode = failed.length > 0 ? 1 : 0;
 }
