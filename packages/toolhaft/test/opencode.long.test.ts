@@ -68,7 +68,7 @@ async function scriptedModel(calls: readonly Call[]) {
 
 function run(command: string, words: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = execFile(command, words, { cwd, env, timeout: 300_000 }, (error, out, err) =>
+    const child = execFile(command, words, { cwd, env, timeout: 540_000 }, (error, out, err) =>
       error === null ? resolve(out) : reject(new Error(`${error.message}\n${out}\n${err}`)),
     );
     child.stdin?.end();
@@ -97,7 +97,7 @@ async function settle(workspace: TempWorkspace, url: string, env: NodeJS.Process
 }
 
 describe.skipIf(folder === undefined)("opencode itself, as an MCP client with a scripted model", () => {
-  it("offers our tools to its model and gives it our texts, also of failures", { timeout: 400_000 }, async () => {
+  it("offers our tools to its model and gives it our texts, also of failures", { timeout: 600_000 }, async () => {
     await using workspace = await tempWorkspace({ "a.txt": "forty-two\n" });
     await using home = await tempWorkspace();
     await using outside = await tempWorkspace({ "b.txt": "b\n" });
