@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { descendants, identify, isRunning, type ProcessIdentity } from "@toolhaft/process";
 import { startChild, tempWorkspace } from "@toolhaft/testing";
-import { test } from "vitest";
+import { expect, test } from "vitest";
 import { until } from "./support/fake.ts";
 import "./support/family.ts"; // puts the servers of the tests on the PATH
 import { typescriptProject } from "./support/projects.ts";
@@ -32,7 +32,8 @@ async function start(directory: string, scenario: string, way: string) {
   };
   const host = startChild(support("host.mjs"), [directory, way, JSON.stringify(servers)]);
   await host.hasLines(1);
-  const pids = (JSON.parse(host.lines[0] ?? host.stderr()) as { pids: number[] }).pids;
+  expect(host.lines, host.stderr()).toHaveLength(1);
+  const { pids } = JSON.parse(host.lines[0] ?? "") as { pids: number[] };
   const below = new Map<number, ProcessIdentity>();
   // typescript-language-server and tsserver, biome's proxy and daemon, the fake and its child, the watchdog
   await until(async () => {

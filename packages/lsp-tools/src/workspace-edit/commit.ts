@@ -9,15 +9,9 @@ import { shownIn } from "../places.ts";
 import type { ServerLife } from "../server.ts";
 import type { FileText } from "../texts.ts";
 import { pathToUri, realPathOf } from "../uris.ts";
-import {
-  type EditPlan,
-  editPath,
-  type OffsetEdit,
-  type PlannedChange,
-  pathsOfEdit,
-  planWorkspaceEdit,
-  type Snapshot,
-} from "./plan.ts";
+import type { OffsetEdit } from "./offsets.ts";
+import { type EditPlan, editPath, pathsOfEdit, planWorkspaceEdit } from "./plan.ts";
+import type { PlannedChange, Snapshot } from "./world.ts";
 
 export interface CommitOptions {
   dryRun: boolean;
