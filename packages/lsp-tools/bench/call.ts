@@ -16,3 +16,11 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   await work();
   return performance.now() - start;
 }
+
+/** CPU time of this process during some work, in ms: what other programs of the machine do is not in it. */
+export async function cpuTimed(work: () => Promise<unknown>): Promise<number> {
+  const start = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
+}

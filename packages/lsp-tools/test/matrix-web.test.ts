@@ -231,7 +231,9 @@ describe("tailwind", () => {
     });
     await mkdir(project.path("node_modules"));
     await symlink(join(serverModules, "tailwindcss"), project.path("node_modules/tailwindcss"));
-    await using own = familyFor(project.directory, { servers: { html: false, css: false } });
+    // the server is deaf while it builds: on a busy machine that takes longer than a minute
+    const timeouts = { ready: 200_000, fast: 200_000, call: 250_000 };
+    await using own = familyFor(project.directory, { servers: { html: false, css: false }, timeouts });
     const at = { filePath: "index.html", line: 1 };
     // the first call waits for the project to be built: before, the server answers with nothing
     const hover = await own.ok<{ complete: boolean }>("hover", { ...at, character: 16 });
@@ -244,5 +246,5 @@ describe("tailwind", () => {
     expect((await own.ok<{ total: number }>("document_colors", { filePath: "index.html" })).data.total).toBeGreaterThan(
       0,
     );
-  });
+  }, 300_000);
 });
