@@ -8,31 +8,16 @@ import { createContext } from "@toolhaft/core";
 import { defineBench, tempWorkspace } from "@toolhaft/testing";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { smallestChange } from "../src/documents.ts";
-import { createLspTools, type LspTools } from "../src/index.ts";
+import { createLspTools } from "../src/index.ts";
 import { beginCall } from "../src/open-file.ts";
 import { pathToUri } from "../src/uris.ts";
 import { generatedTree } from "../test/support/generated-tree.ts";
+import { callOf, cpuTimed, quantile, timed } from "./call.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const serverBin = here("../test/servers/node_modules/.bin");
-const fakeServer = here("../test/support/fake-server.mjs");
 const tsserver = here("../test/servers/node_modules/typescript/lib/tsserver.js");
 const cclsp = here("../node_modules/cclsp/dist/index.js");
-
-const callOf = (lsp: LspTools, directory: string) => async (name: string, input: object) => {
-  const result = await lsp.tools.find((tool) => tool.name === `lsp_${name}`)?.call(input, { directory });
-  if (!result?.ok) throw new Error(`${name}: ${result?.text}`);
-  return result as { text: string; data: Record<string, never> };
-};
-
-const quantile = (samples: readonly number[], q: number) =>
-  [...samples].sort((a, b) => a - b)[Math.floor((samples.length - 1) * q)] ?? Number.NaN;
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
-}
 
 /** A client of the protocol with our handshake and nothing else: start, initialize, open, ask. */
 async function rawReferences(root: string, file: string, text: string): Promise<number> {
@@ -110,8 +95,8 @@ export default defineBench(async (bench) => {
   const hoverOurs: number[] = [];
   for (let round = 0; round < 220; round++) {
     const position = { line: 0, character: 16 };
-    const raw = await timed(() => life.request("textDocument/hover", { textDocument: { uri }, position }));
-    const ours = await timed(() => call("hover", { filePath: file, ...position }));
+    const raw = await cpuTimed(() => life.request("textDocument/hover", { textDocument: { uri }, position }));
+    const ours = await cpuTimed(() => call("hover", { filePath: file, ...position }));
     if (round >= 20) {
       hoverRaw.push(raw);
       hoverOurs.push(ours);
@@ -122,7 +107,7 @@ export default defineBench(async (bench) => {
     [0.95, 3],
   ] as const) {
     bench.figure({
-      name: `warm hover over raw sendRequest, p${q * 100}`,
+      name: `warm hover over raw sendRequest, CPU of the host, p${q * 100}`,
       ours: Math.max(0, quantile(hoverOurs, q) - quantile(hoverRaw, q)),
       baseline: { name: `${limit} ms`, value: limit },
       unit: "ms",
@@ -155,7 +140,6 @@ export default defineBench(async (bench) => {
 
   await peer(bench, directory, file, symbol, { ours: first, call, references: tree.references });
   await lsp.close();
-  await echo(bench);
   bench.note(
     `references: ours ${Number((first.data as Record<string, unknown>).total)}, raw ${rawFound.join(", ")}, true ${tree.references}; ${tree.definition}, 600 files in 12 packages`,
   );
@@ -200,6 +184,29 @@ async function peer(
   const cold = await ask();
   let warm = cold;
   for (let round = 0; round < 10 && count(warm) < ours.references; round++) warm = await ask();
+  const warmOf = async (work: () => Promise<unknown>) => {
+    const samples: number[] = [];
+    for (let round = 0; round < 20; round++) samples.push(await timed(work));
+    return [quantile(samples, 0.5), quantile(samples, 0.95)].map((ms) => Math.round(ms * 10) / 10);
+  };
+  const definition = { file_path: file, symbol_name: symbol };
+  const position = { filePath: file, line: 0, character: 16 };
+  bench.table(
+    "warm calls, wall ms",
+    ["call", "ours p50", "ours p95", "cclsp p50", "cclsp p95"],
+    [
+      [
+        "references",
+        ...(await warmOf(() => ours.call("find_references", { ...position, limit: 1000 }))),
+        ...(await warmOf(ask)),
+      ],
+      [
+        "definition",
+        ...(await warmOf(() => ours.call("goto_definition", position))),
+        ...(await warmOf(() => client.callTool({ name: "find_definition", arguments: definition }))),
+      ],
+    ],
+  );
   await client.close();
   const brief = await ours.call("find_references", { filePath: file, symbol, limit: 1000, detail: "positions" });
   const perReference = (text: string, references: number) => encode(text).length / Math.max(1, references);
@@ -224,46 +231,5 @@ async function peer(
       ["cclsp 0.7.0", count(cold), ours.references],
     ],
   );
-  await tools.remove();
-}
-
-/** Ten thousand places from a server that only echoes: what merging, sorting and rendering cost. */
-async function echo(bench: Bench): Promise<void> {
-  const tools = await tempWorkspace({
-    "echo.mjs": `export default (server) => {
-      server.capabilities.referencesProvider = true;
-      const root = "file://" + process.cwd() + "/f";
-      const places = Array.from({ length: 10000 }, (_, n) => ({ uri: root + (n % 100) + ".echo", range: { start: { line: Math.floor(n / 100), character: 4 }, end: { line: Math.floor(n / 100), character: 8 } } }));
-      server.on("textDocument/references", () => places);
-    };`,
-  });
-  const files = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`f${n}.echo`, "abc defg\n".repeat(100)]));
-  const workspace = await tempWorkspace(files);
-  const echoServer = {
-    command: process.execPath,
-    args: [fakeServer, tools.path("echo.mjs")],
-    files: [{ languageId: "echo", extensions: [".echo"] }],
-    ready: { by: "none" as const },
-  };
-  const lsp = createLspTools({ servers: { echo: echoServer } });
-  const call = callOf(lsp, workspace.directory);
-  await call("find_references", { filePath: "f0.echo", line: 0, character: 4 });
-  const { life } = lsp.pool.engine.entries[0] ?? {};
-  if (!life) throw new Error("no echo server runs");
-  const params = {
-    textDocument: { uri: pathToUri(workspace.path("f0.echo")) },
-    position: { line: 0, character: 4 },
-    context: { includeDeclaration: true },
-  };
-  await bench.compare({
-    name: "10 000 places of an echo server, to text",
-    ours: () => call("find_references", { filePath: "f0.echo", line: 0, character: 4, limit: 1000 }),
-    baseline: { name: "raw decode", run: () => life.request("textDocument/references", params) },
-    target: { max: 2 },
-    batch: 1,
-    rounds: 9,
-  });
-  await lsp.close();
-  await workspace.remove();
   await tools.remove();
 }

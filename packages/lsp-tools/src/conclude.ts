@@ -2,10 +2,10 @@ import { ToolError } from "@toolhaft/core";
 import type { Answer } from "./answer.ts";
 import type { Asked } from "./ask.ts";
 import { ResponseError } from "./connection.ts";
-import type { Missing } from "./engine.ts";
-import { installLine, notUsable } from "./entry.ts";
 import type { Feature } from "./features.ts";
-import { ServerLost } from "./server.ts";
+import { ServerLost } from "./loss.ts";
+import { installLine, notUsable } from "./not-usable.ts";
+import type { Missing } from "./serving.ts";
 
 /** What a call as a whole amounts to. */
 export interface Situation {

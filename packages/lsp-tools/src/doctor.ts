@@ -1,5 +1,6 @@
 import { createContext } from "@toolhaft/core";
-import { Engine, type EngineOptions } from "./engine.ts";
+import { Engine } from "./engine.ts";
+import type { EngineOptions } from "./engine-options.ts";
 import { beginCall } from "./open-file.ts";
 import { missingServers } from "./status.ts";
 import { serversOfFolder } from "./workspace-search.ts";
@@ -41,7 +42,7 @@ export async function checkLanguageServers(directory: string, options: EngineOpt
         install: one.install.join(" && "),
       });
     }
-    const { problems } = await engine.registry(call.scope.directory);
+    const { problems } = await engine.choices.registry(call.scope.directory);
     return [
       ...checks.values(),
       ...problems.map((detail) => ({ id: "configuration", status: "broken" as const, detail })),

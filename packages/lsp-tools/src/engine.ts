@@ -1,67 +1,24 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { type Clock, systemClock, ToolError } from "@toolhaft/core";
 import { createProcessHost, type ProcessHost } from "@toolhaft/process";
 import { createWorkspace, type Workspace } from "@toolhaft/workspace";
 import { markdownFiles } from "./bridges/markdown-files.ts";
 import { createVueBridge } from "./bridges/vue.ts";
-import { mergeRegistry, type Registry, type RegistryOptions, readConfig } from "./config.ts";
+import type { Registry } from "./config.ts";
 import { defaultTimeouts, type ServerDefinition, type Timeouts } from "./definition.ts";
 import { type DiskMonitor, type DiskReader, openDiskMonitor } from "./disk-watch.ts";
+import type { EngineOptions } from "./engine-options.ts";
 import { ServerEntry } from "./entry.ts";
 import type { Feature } from "./features.ts";
+import { createFolderChoices, type FolderChoices } from "./folder-choices.ts";
 import { type FileKind, interpreterOf, languageFor } from "./languages.ts";
 import { applies, type CallScope, type LaunchPlan, optionsKey, planLaunches, searchScope } from "./launch.ts";
 import { sourceText } from "./positions.ts";
-import { builtinServers } from "./registry/index.ts";
 import { findRoot } from "./roots.ts";
 import type { ServerLife } from "./server.ts";
+import { orderedDefinitions, partnerLanguage, partnerPlugins, type Serving, type ServingFile } from "./serving.ts";
 import { openOrChange, type Synced, syncWithDisk } from "./sync.ts";
 import { createTexts, type FileText, type Texts } from "./texts.ts";
 import { isInside, realPathOf, uriToPath } from "./uris.ts";
-
-/** What happened in the pool, for logs; never text of documents. */
-export interface LspLogEvent {
-  type: string;
-  server: string;
-  detail?: string;
-}
-
-export interface EngineOptions extends RegistryOptions {
-  workspace?: Workspace | undefined;
-  configFile?: string | false | undefined;
-  trust?: "ask" | "workspace" | "system" | undefined;
-  diskSync?: "auto" | "watch" | "sweep" | undefined;
-  timeouts?: Partial<Timeouts> | undefined;
-  idleMs?: number | undefined;
-  maxServers?: number | undefined;
-  maxOpenDocuments?: number | undefined;
-  maxFileBytes?: number | undefined;
-  clock?: Clock | undefined;
-  log?: ((event: LspLogEvent) => void) | undefined;
-}
-
-/** A server that serves a file, under the language id it gives it. */
-export interface Serving {
-  definition: ServerDefinition;
-  languageId: string;
-  entry: ServerEntry;
-  /** The server that this one asks through a bridge, when it serves the file too. */
-  partner?: Serving;
-}
-
-/** A definition that would serve a file if its program were there. */
-export interface Missing {
-  definition: ServerDefinition;
-  languageId: string;
-  plan: LaunchPlan;
-}
-
-export interface ServingFile {
-  serving: Serving[];
-  missing: Missing[];
-  registry: Registry;
-}
 
 /** How long a look at what serves a file holds. */
 const servingMemoryMs = 2_000;
@@ -74,13 +31,12 @@ export class Engine {
   readonly clock: Clock;
   readonly host: ProcessHost;
   readonly options: EngineOptions;
+  readonly choices: FolderChoices;
   #entries = new Map<string, ServerEntry>();
   #monitors = new Map<string, Promise<DiskMonitor>>();
   #readers = new Map<ServerEntry, DiskReader>();
   #workspaces = new Map<string, Workspace>();
-  #registries = new Map<string, Promise<{ registry: Registry; path: string | undefined; loadedAt: number }>>();
   #servingMemory = new Map<string, { at: number; result: Promise<ServingFile> }>();
-  #trust = new Map<string, Promise<boolean>>();
   #firstAnswers = new WeakSet<ServerLife>();
   #commits = 0;
   #seenCommits = new WeakMap<ServerLife, number>();
@@ -91,6 +47,7 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     this.options = options;
+    this.choices = createFolderChoices(options);
     this.timeouts = { ...defaultTimeouts, ...options.timeouts };
     this.clock = options.clock ?? systemClock;
     this.host = createProcessHost();
@@ -131,42 +88,6 @@ export class Engine {
     this.#commits++;
   }
 
-  /** Definitions and choices that hold in a directory; read again when the file changed or the memory is old. */
-  async registry(directory: string): Promise<Registry> {
-    const known = await this.#registries.get(directory);
-    if (known && performance.now() - known.loadedAt < servingMemoryMs) return known.registry;
-    const loading = (async () => {
-      const { configFile } = this.options;
-      const path = configFile === false ? undefined : (configFile ?? join(directory, "toolhaft.config.json"));
-      const config = path === undefined ? { section: {}, problems: [] } : await readConfig(path);
-      const registry = mergeRegistry(builtinServers, config, this.options);
-      return { registry, path, loadedAt: performance.now() };
-    })();
-    this.#registries.set(directory, loading);
-    return (await loading).registry;
-  }
-
-  /** Whether code that a folder brings may run; asked once per root. */
-  trusted(scope: CallScope, root: string): Promise<boolean> {
-    const { trust } = this.options;
-    if (trust === "workspace") return Promise.resolve(true);
-    if (trust === "system") return Promise.resolve(false);
-    let answer = this.#trust.get(root);
-    if (!answer) {
-      const reason = "run language servers, compilers and plugins that this folder itself brings";
-      answer = scope.ask({ permission: "workspace.run", resources: [root], reason }).then(
-        () => true,
-        (error: unknown) => {
-          if (error instanceof ToolError && error.code === "denied") return false;
-          this.#trust.delete(root);
-          throw error;
-        },
-      );
-      this.#trust.set(root, answer);
-    }
-    return answer;
-  }
-
   /** The servers of a file, in the order of their definitions, and those that are missing. */
   async servingFor(scope: CallScope, path: string, text: string | undefined): Promise<ServingFile> {
     const key = `${scope.directory}\0${path}`;
@@ -180,12 +101,12 @@ export class Engine {
   }
 
   async #findServing(scope: CallScope, path: string, text: string | undefined): Promise<ServingFile> {
-    const registry = await this.registry(scope.directory);
+    const registry = await this.choices.registry(scope.directory);
     const file: FileKind = { path, overrides: registry.files, interpreter: text && interpreterOf(text) };
     const search = searchScope(path, scope);
     const found: ServingFile = { serving: [], missing: [], registry };
     const servedGroups = new Set<string>();
-    for (const definition of this.#ordered(registry)) {
+    for (const definition of orderedDefinitions(registry)) {
       if (definition.group !== undefined && servedGroups.has(definition.group)) continue;
       const own = languageFor(definition, file);
       const languageId = own ?? partnerLanguage(registry.definitions, definition, file);
@@ -203,20 +124,6 @@ export class Engine {
       if (partner) one.partner = partner;
     }
     return found;
-  }
-
-  /** Inside a group the preferred ones come first; the rest keeps the order of definitions. */
-  #ordered(registry: Registry): ServerDefinition[] {
-    const rank = (definition: ServerDefinition) => {
-      const wishes = definition.group === undefined ? undefined : registry.prefer[definition.group];
-      const at = wishes?.indexOf(definition.id) ?? -1;
-      return at < 0 ? Number.POSITIVE_INFINITY : at;
-    };
-    const order = new Map(registry.definitions.map((definition, index) => [definition.id, index]));
-    return [...registry.definitions].sort((a, b) => {
-      const byWish = a.group !== undefined && a.group === b.group ? rank(a) - rank(b) : 0;
-      return Number.isNaN(byWish) || byWish === 0 ? (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0) : byWish;
-    });
   }
 
   async #entryFor(
@@ -240,7 +147,7 @@ export class Engine {
     const again = this.#entries.get(key);
     if (again) return again;
     const look = async (startScope: CallScope) =>
-      this.#plan(startScope, definition, root, await this.registry(startScope.directory), plugins, path);
+      this.#plan(startScope, definition, root, await this.choices.registry(startScope.directory), plugins, path);
     const entry: ServerEntry = new ServerEntry({
       definition,
       root,
@@ -290,7 +197,7 @@ export class Engine {
     return planLaunches(definition, {
       root,
       search: searchScope(path, scope),
-      trusted: () => this.trusted(scope, root),
+      trusted: () => this.choices.trusted(scope, root),
       chosenByFolder: registry.chosenByFolder.has(definition.id),
       plugins,
     });
@@ -378,7 +285,7 @@ export class Engine {
     const monitor = await this.monitorFor(entry.root);
     const thorough = feature.crossFile || this.#seenCommits.get(life) !== this.#commits;
     this.#seenCommits.set(life, this.#commits);
-    const registry = await this.registry(scope.directory);
+    const registry = await this.choices.registry(scope.directory);
     const syncing = { life, monitor, reader, texts: this.texts, overrides: registry.files, thorough };
     return syncWithDisk(syncing, scope, feature, file);
   }
@@ -409,8 +316,7 @@ export class Engine {
   /** Forgets what was found, so that the next look finds it anew. */
   forget(): void {
     this.#servingMemory.clear();
-    this.#registries.clear();
-    this.#trust.clear();
+    this.choices.forget();
   }
 
   async close(): Promise<void> {
@@ -422,41 +328,5 @@ export class Engine {
     for (const monitor of this.#monitors.values()) (await monitor).close();
     await this.host.close({ graceMs: 1_000 });
     await Promise.all([...this.#workspaces.values()].map((workspace) => workspace.close()));
-  }
-}
-
-/** Languages of others that this server serves with a plugin. */
-function partnerLanguage(
-  definitions: readonly ServerDefinition[],
-  definition: ServerDefinition,
-  file: FileKind,
-): string | undefined {
-  for (const other of definitions) {
-    if (other.partner?.id !== definition.id) continue;
-    const languageId = languageFor(other, file);
-    if (languageId !== undefined && other.partner.languages.includes(languageId)) return languageId;
-  }
-  return undefined;
-}
-
-/** The plugins of partners: where the project uses them, or a file of theirs is asked about. */
-function partnerPlugins(
-  definitions: readonly ServerDefinition[],
-  definition: ServerDefinition,
-  root: string,
-  foreignFile: boolean,
-): string[] {
-  return definitions.flatMap((other) => {
-    const { partner } = other;
-    if (partner?.id !== definition.id || !(foreignFile || mentions(root, other.id))) return [];
-    return [[partner.plugin, ...partner.languages].join(" ")];
-  });
-}
-
-function mentions(root: string, name: string): boolean {
-  try {
-    return readFileSync(join(root, "package.json"), "utf8").includes(`"${name}"`);
-  } catch {
-    return false; // no package.json: nothing is mentioned
   }
 }

@@ -4,7 +4,9 @@ import { type ChildHandle, descendants, identify, type ProcessHost } from "@tool
 import { ResponseError } from "./connection.ts";
 import type { ServerDefinition, Timeouts } from "./definition.ts";
 import type { CallScope, Launch, LaunchPlan, Refused } from "./launch.ts";
-import { beginLife, describeLoss, type LifeOptions, type Loss, type ServerLife, ServerLost } from "./server.ts";
+import { describeLoss, type Loss, lossWords, ServerLost } from "./loss.ts";
+import { notUsable } from "./not-usable.ts";
+import { beginLife, type LifeOptions, type ServerLife } from "./server.ts";
 import { realPathOf } from "./uris.ts";
 import { bounded, TimedOut } from "./waiting.ts";
 
@@ -340,56 +342,6 @@ export class ServerEntry {
   }
 }
 
-/** What to say of a server that cannot be started here. */
-export function notUsable(definition: ServerDefinition, plan: LaunchPlan, refused: readonly Refused[]): ToolError {
-  const install = installLine(definition);
-  const words = refused.map((one) => `${one.program} does not work: ${one.words}`).join("; ");
-  if (refused.length > 0) {
-    const stub =
-      definition.stub && new RegExp(definition.stub.matches, "i").test(words) ? definition.stub.install : install;
-    return new ToolError("unavailable", `${definition.id} cannot be started: ${words}`, {
-      hint: stub,
-      details: { state: "failed", server: definition.id },
-    });
-  }
-  if (plan.untrusted.length > 0) {
-    return new ToolError("denied", `${plan.untrusted[0]} is a program of this folder and was not allowed to run`, {
-      hint: `allow workspace.run for this folder, or install it outside: ${install}`,
-      details: { server: definition.id },
-    });
-  }
-  return new ToolError(
-    "unavailable",
-    `${definition.id} is not installed: no ${definition.command} here or on the PATH`,
-    {
-      hint: install,
-      details: { state: "missing", server: definition.id },
-    },
-  );
-}
-
-/** "npm install -g …": the command that installs a server. */
-export function installLine(definition: ServerDefinition): string {
-  return installLines(definition).join(" && ");
-}
-
-export function installLines(definition: ServerDefinition): string[] {
-  const lines: Record<string, (what: string) => string> = {
-    npm: (what) => `npm install -g ${what}`,
-    apt: (what) => `sudo apt-get install ${what}`,
-    go: (what) => `go install ${what}`,
-    cargo: (what) => `cargo install ${what}`,
-    rustup: (what) => `rustup component add ${what}`,
-    pip: (what) => `pip install ${what}`,
-    gem: (what) => `gem install ${what}`,
-    dotnet: (what) => `dotnet tool install --global ${what}`,
-    brew: (what) => `brew install ${what}`,
-    opam: (what) => `opam install ${what}`,
-    site: (what) => `see ${what}`,
-  };
-  return definition.install.map((one) => lines[one.with]?.(one.what) ?? one.what);
-}
-
 /** Every start passes the gate with the program's real path. */
 async function passGate(definition: ServerDefinition, launch: Launch, scope: CallScope): Promise<void> {
   const program = realPathOf(launch.program);
@@ -403,12 +355,6 @@ async function passGate(definition: ServerDefinition, launch: Launch, scope: Cal
     resources: [program],
     reason: `start the language server ${definition.id}`,
   });
-}
-
-function lossWords(loss: Loss): string {
-  const how = loss.signal ? `ended by ${loss.signal}` : loss.code === null ? loss.reason : `exit code ${loss.code}`;
-  const tail = loss.stderr.trim();
-  return tail ? `${how}: ${tail}` : how;
 }
 
 async function leadsGroup(pid: number): Promise<boolean> {

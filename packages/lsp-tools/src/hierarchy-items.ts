@@ -1,8 +1,8 @@
 import { createId, ToolError } from "@toolhaft/core";
 import type { CallHierarchyItem } from "vscode-languageserver-protocol";
-import type { Serving } from "./engine.ts";
 import type { ServerEntry } from "./entry.ts";
 import type { ServerLife } from "./server.ts";
+import type { Serving } from "./serving.ts";
 
 /** A server's hierarchy item kept under a handle, with all that makes it valid. */
 export interface KeptItem {

@@ -26,8 +26,15 @@ export type Step = (
   item: CallHierarchyItem,
 ) => Promise<{ item: CallHierarchyItem; sites?: Range[] }[]>;
 
-/** Widest tree that is walked. */
-const maxNodes = 2_000;
+/** Most nodes of a tree that are walked. */
+export const maxNodes = 2_000;
+
+/** A tree as far as it was walked. */
+export interface Walk {
+  nodes: HierarchyNode[];
+  /** There is more than was walked. */
+  cut: boolean;
+}
 
 export const steps = {
   incoming: async (session, item) => {
@@ -58,7 +65,7 @@ export async function walkHierarchy(
   root: CallHierarchyItem,
   step: Step,
   depth: number,
-): Promise<HierarchyNode[]> {
+): Promise<Walk> {
   const nodes: HierarchyNode[] = [];
   let level: { item: CallHierarchyItem; index: number; above: string[] }[] = [
     { item: root, index: -1, above: [keyOf(root)] },
@@ -68,7 +75,7 @@ export async function walkHierarchy(
     for (const { item, index, above } of level) {
       const found = (await step(session, item)).sort((a, b) => compareItems(a.item, b.item));
       for (const one of found) {
-        if (nodes.length >= maxNodes) return nodes;
+        if (nodes.length >= maxNodes) return { nodes, cut: true };
         const key = keyOf(one.item);
         const cycle = above.includes(key);
         nodes.push({
@@ -83,7 +90,7 @@ export async function walkHierarchy(
     }
     level = next;
   }
-  return nodes;
+  return { nodes, cut: false };
 }
 
 function describe(call: Call, file: OpenFile | undefined, item: CallHierarchyItem) {

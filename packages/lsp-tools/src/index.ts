@@ -25,19 +25,13 @@ export {
   type Timeouts,
 } from "./definition.ts";
 export { checkLanguageServers, type LspCheck } from "./doctor.ts";
-export type { LspLogEvent } from "./engine.ts";
+export type { LspLogEvent } from "./engine-options.ts";
 export { createLspTools, type LspTools, type LspToolsOptions } from "./lsp-tools.ts";
 export { createLspPool, type LspPool, type LspPoolOptions, type ServerSession } from "./pool.ts";
 export { builtinServers } from "./registry/index.ts";
 export type { ServerStatus } from "./status.ts";
 export { resolveSymbol, type SymbolHit, type SymbolQuery } from "./symbol-address.ts";
 export type { FlatSymbol } from "./symbols.ts";
-export {
-  type EditPlan,
-  type OffsetEdit,
-  type PlannedAnnotation,
-  type PlannedChange,
-  planWorkspaceEdit,
-  type Snapshot,
-  type SnapshotReader,
-} from "./workspace-edit/plan.ts";
+export type { OffsetEdit } from "./workspace-edit/offsets.ts";
+export { type EditPlan, type PlannedAnnotation, planWorkspaceEdit } from "./workspace-edit/plan.ts";
+export type { PlannedChange, Snapshot, SnapshotReader } from "./workspace-edit/world.ts";

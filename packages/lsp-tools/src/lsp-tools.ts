@@ -1,5 +1,5 @@
 import type { AnyTool, Family } from "@toolhaft/core";
-import type { EngineOptions } from "./engine.ts";
+import type { EngineOptions } from "./engine-options.ts";
 import { createHierarchyItems } from "./hierarchy-items.ts";
 import { createLspPool, type LspPool } from "./pool.ts";
 import { codeActions } from "./tools/code-actions.ts";

@@ -3,7 +3,8 @@ import { readdir } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { nearest, type ToolContext, ToolError } from "@toolhaft/core";
 import type { Call } from "./ask.ts";
-import type { Engine, ServingFile } from "./engine.ts";
+import type { Engine } from "./engine.ts";
+import type { ServingFile } from "./serving.ts";
 import type { FileText } from "./texts.ts";
 import { realPathOf, shownPath, uriToPath } from "./uris.ts";
 

@@ -1,7 +1,7 @@
 import { ToolError } from "@toolhaft/core";
 import { type Asked, askOne, type Call, type Question } from "./ask.ts";
-import type { Serving } from "./engine.ts";
 import type { OpenFile } from "./open-file.ts";
+import type { Serving } from "./serving.ts";
 
 /**
  * One server owns an edit: the one that was named, else a linter with its own configuration file where that is the custom

@@ -5,7 +5,7 @@ import type { Call } from "./ask.ts";
 import type { OpenFile } from "./open-file.ts";
 import { compareRanges, excerpt } from "./positions.ts";
 import type { FileText } from "./texts.ts";
-import { isInside, realPathOf, shownPath, uriKey, uriToPath } from "./uris.ts";
+import { isInside, realPathOf, shownPath, uriToPath } from "./uris.ts";
 
 /** A spot as servers name it. */
 export interface Spot {
@@ -13,6 +13,11 @@ export interface Spot {
   range: Range;
   name?: string | undefined;
   kind?: string | undefined;
+}
+
+/** Whether an answer names no place at all. */
+export function hasNoSpots(result: Location | readonly (Location | LocationLink)[] | null | undefined): boolean {
+  return !result || (Array.isArray(result) && result.length === 0);
 }
 
 /** `Location`, `Location[]` and `LocationLink[]` as one list. */
@@ -24,49 +29,55 @@ export function spotsOf(result: Location | readonly (Location | LocationLink)[] 
   );
 }
 
-interface Sorted extends Spot {
+/** The places in one file, in order, each once. */
+interface FileSpots {
   /** Real path, or the URI of a foreign scheme. */
   file: string;
   local: boolean;
+  shown: string;
+  spots: Spot[];
 }
 
-/** Each place once, sorted by path and position; places in files that are gone are dropped. */
-export function sortSpots(spots: readonly Spot[], shown: (file: string) => string): Sorted[] {
-  const files = new Map<string, { file: string; local: boolean } | undefined>();
-  const keys = new Map<string, string>();
-  const fileOf = (uri: string) => {
-    // one look at each spelling: ten thousand places lie in a few hundred files
-    const key = keys.get(uri) ?? uriKey(uri);
-    keys.set(uri, key);
-    if (!files.has(key)) {
-      const path = uriToPath(uri);
-      if (path === undefined) files.set(key, { file: uri, local: false });
-      else files.set(key, existsSync(path) ? { file: realPathOf(path), local: true } : undefined);
+/** Each place once, by path and position; places in files that are gone are dropped. */
+export function sortSpots(spots: readonly Spot[], shown: (file: string) => string): FileSpots[] {
+  const byFile = new Map<string, FileSpots>();
+  // one look at each spelling: ten thousand places lie in a few hundred files
+  const byUri = new Map<string, FileSpots | undefined>();
+  const lookUp = (uri: string): FileSpots | undefined => {
+    const path = uriToPath(uri);
+    if (path !== undefined && !existsSync(path)) return undefined;
+    const file = path === undefined ? uri : realPathOf(path);
+    let found = byFile.get(file);
+    if (!found) {
+      found = { file, local: path !== undefined, shown: path === undefined ? uri : shown(file), spots: [] };
+      byFile.set(file, found);
     }
-    return files.get(key);
+    return found;
   };
-  const unique = new Map<string, Sorted>();
   for (const spot of spots) {
-    const found = fileOf(spot.uri);
-    if (!found) continue;
-    const { start, end } = spot.range;
-    const key = `${found.file}\0${start.line}:${start.character}-${end.line}:${end.character}`;
-    if (!unique.has(key)) unique.set(key, { ...spot, ...found });
+    let found = byUri.get(spot.uri);
+    if (!found && !byUri.has(spot.uri)) {
+      found = lookUp(spot.uri);
+      byUri.set(spot.uri, found);
+    }
+    found?.spots.push(spot);
   }
-  const names = new Map<string, string>();
-  const nameOf = (file: string) => {
-    const known = names.get(file);
-    if (known !== undefined) return known;
-    const name = shown(file);
-    names.set(file, name);
-    return name;
-  };
-  return [...unique.values()].sort((a, b) => {
-    if (a.file === b.file) return compareRanges(a.range, b.range);
-    const left = nameOf(a.file);
-    const right = nameOf(b.file);
-    return left < right ? -1 : left > right ? 1 : 0;
-  });
+  for (const one of byFile.values()) one.spots = inOrderOnce(one.spots);
+  return [...byFile.values()].sort((a, b) => (a.shown < b.shown ? -1 : a.shown > b.shown ? 1 : 0));
+}
+
+/** Sorted by range; of equal ranges the first one stays. */
+function inOrderOnce(spots: Spot[]): Spot[] {
+  let ordered = true;
+  for (let at = 1; at < spots.length && ordered; at++) ordered = orderAt(spots, at) < 0;
+  if (ordered) return spots;
+  spots.sort((a, b) => compareRanges(a.range, b.range));
+  return spots.filter((_, at) => at === 0 || orderAt(spots, at) !== 0);
+}
+
+function orderAt(spots: readonly Spot[], at: number): number {
+  const [before, here] = [spots[at - 1], spots[at]];
+  return before && here ? compareRanges(before.range, here.range) : 0;
 }
 
 /** How a real path is shown in this call: in the caller's spelling for the file that was asked about. */
@@ -86,29 +97,30 @@ export async function pageOfPlaces(
   spots: readonly Spot[],
   page: { limit: number; offset: number },
 ): Promise<PlacePage> {
-  const shown = shownIn(call, file);
-  const all = sortSpots(spots, shown);
-  const slice = all.slice(page.offset, page.offset + page.limit);
+  const found = sortSpots(spots, shownIn(call, file));
   const places: Place[] = [];
   const texts: TextMemory = new Map();
-  for (const spot of slice) places.push(await placeOf(call, file, spot, texts));
-  const files = new Set(all.map((spot) => spot.file)).size;
-  return { places, files, total: all.length, offset: page.offset, shown: places.length };
+  let total = 0;
+  for (const one of found) {
+    const from = Math.max(0, page.offset - total);
+    const to = Math.min(one.spots.length, page.offset + page.limit - total);
+    for (const spot of one.spots.slice(from, Math.max(from, to))) {
+      const text = await lineOf(call, file, { file: one.file, local: one.local, range: spot.range }, texts);
+      places.push({
+        path: one.shown,
+        range: spot.range,
+        ...(spot.name !== undefined && { name: spot.name }),
+        ...(spot.kind !== undefined && { kind: spot.kind }),
+        ...(text !== undefined && { text }),
+      });
+    }
+    total += one.spots.length;
+  }
+  return { places, files: found.length, total, offset: page.offset, shown: places.length };
 }
 
 /** Texts that were read for one page. */
 type TextMemory = Map<string, FileText | undefined>;
-
-async function placeOf(call: Call, file: OpenFile | undefined, spot: Sorted, texts: TextMemory): Promise<Place> {
-  const text = await lineOf(call, file, spot, texts);
-  return {
-    path: spot.local ? shownIn(call, file)(spot.file) : spot.file,
-    range: spot.range,
-    ...(spot.name !== undefined && { name: spot.name }),
-    ...(spot.kind !== undefined && { kind: spot.kind }),
-    ...(text !== undefined && { text }),
-  };
-}
 
 /** The source line of a place, when it lies in the directory or in the file that was asked about. */
 export async function lineOf(

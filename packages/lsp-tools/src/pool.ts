@@ -1,8 +1,10 @@
 import { createContext, ToolError } from "@toolhaft/core";
 import type { ServerCapabilities } from "vscode-languageserver-protocol";
-import { Engine, type EngineOptions, type Serving } from "./engine.ts";
+import { Engine } from "./engine.ts";
+import type { EngineOptions } from "./engine-options.ts";
 import type { ServerEntry } from "./entry.ts";
 import { beginCall, openFile } from "./open-file.ts";
+import type { Serving } from "./serving.ts";
 import { type ServerStatus, statusOf } from "./status.ts";
 import { realPathOf } from "./uris.ts";
 

@@ -21,7 +21,8 @@ export interface ProgressTracker {
 export function createProgressTracker(ignoreTitles: readonly string[] = []): ProgressTracker {
   const works = new Map<string | number, RunningWork>();
   const listeners = new Set<() => void>();
-  const ignored = (title: string) => ignoreTitles.some((part) => title.toLowerCase().includes(part.toLowerCase()));
+  const ignored = (title: string) =>
+    ignoreTitles.some((part) => (part === "" ? title === "" : title.toLowerCase().includes(part.toLowerCase())));
   let seen = false;
   const running = () => [...works.values()].filter((work) => !ignored(work.title));
   return {

@@ -4,40 +4,18 @@ import type { InitializeResult, ServerCapabilities } from "vscode-languageserver
 import { clientCapabilities } from "./client-capabilities.ts";
 import { type Connection, errorCode, openConnection, ResponseError } from "./connection.ts";
 import type { Encoding, Json, ServerDefinition, Timeouts } from "./definition.ts";
-import { createDocuments, type Documents, type SyncWishes } from "./documents.ts";
+import { createDocuments, type Documents } from "./documents.ts";
 import { convertPositions } from "./encoding.ts";
+import { type Loss, ServerLost } from "./loss.ts";
 import type { SourceText } from "./positions.ts";
 import { createProgressTracker, type ProgressTracker } from "./progress.ts";
 import { createPublished, type Published } from "./published.ts";
 import { createReadiness, type Readiness } from "./readiness.ts";
-import { createRegistrations, type RegisteredDocument, type Registrations, selects } from "./registrations.ts";
+import { createRegistrations, type RegisteredDocument, type Registrations } from "./registrations.ts";
 import { answerRequest } from "./server-requests.ts";
 import { pathToUri, realPathOf } from "./uris.ts";
 import { bounded, createQueue, pause, TimedOut } from "./waiting.ts";
-
-/** Why a server is gone. */
-export interface Loss {
-  reason: string;
-  code: number | null;
-  signal: string | null;
-  stderr: string;
-}
-
-/** The server ended, or its stream broke, before it answered. */
-export class ServerLost extends Error {
-  override readonly name = "ServerLost";
-  readonly loss: Loss;
-  constructor(id: string, loss: Loss) {
-    super(describeLoss(id, loss));
-    this.loss = loss;
-  }
-}
-
-export function describeLoss(id: string, loss: Loss): string {
-  const how = loss.signal ? `signal ${loss.signal}` : loss.code === null ? loss.reason : `exit code ${loss.code}`;
-  const tail = loss.stderr.trim();
-  return `${id} ended (${how})${tail ? `: ${tail}` : ""}`;
-}
+import { covers, documentUriOf, folderOf, pluginsOf, syncWishes, textField } from "./wire-shapes.ts";
 
 export interface RequestOptions {
   signal?: AbortSignal | undefined;
@@ -406,46 +384,3 @@ export async function beginLife(options: LifeOptions): Promise<ServerLife> {
 
 const registrationQuietMs = 250;
 const gone: Loss = { reason: "ended", code: null, signal: null, stderr: "" };
-
-function pluginsOf(initializationOptions: Json | undefined): string[] {
-  if (typeof initializationOptions !== "object" || initializationOptions === null) return [];
-  const { plugins } = initializationOptions as { plugins?: unknown };
-  if (!Array.isArray(plugins)) return [];
-  return plugins.map((plugin: { name?: unknown } | null) => String(plugin?.name));
-}
-
-function textField(value: unknown, name: string): string | undefined {
-  const field = typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
-  return typeof field === "string" ? field : undefined;
-}
-
-function folderOf(root: string): { uri: string; name: string } {
-  return { uri: pathToUri(root), name: root.split(/[\\/]/).pop() || root };
-}
-
-function documentUriOf(params: unknown): string | undefined {
-  if (typeof params !== "object" || params === null) return undefined;
-  const { textDocument, item } = params as { textDocument?: { uri?: unknown }; item?: { uri?: unknown } };
-  const uri = textDocument?.uri ?? item?.uri;
-  return typeof uri === "string" ? uri : undefined;
-}
-
-/** A static provider with a selector of its own serves only what it selects. */
-function covers(provider: unknown, document: RegisteredDocument | undefined, root: string): boolean {
-  if (document === undefined || typeof provider !== "object" || provider === null) return true;
-  const { documentSelector } = provider as { documentSelector?: unknown };
-  return documentSelector === undefined || documentSelector === null || selects(documentSelector, document, root);
-}
-
-function syncWishes(capabilities: ServerCapabilities, registrations: Registrations): SyncWishes {
-  const sync = capabilities.textDocumentSync;
-  if (typeof sync === "number") return { change: sync, save: sync > 0, saveText: false };
-  const dynamicSave = registrations.has("textDocument/didSave");
-  if (sync === undefined || sync === null) return { change: 1, save: dynamicSave, saveText: false };
-  const save = sync.save;
-  return {
-    change: sync.change ?? (registrations.has("textDocument/didChange") ? 2 : 0),
-    save: Boolean(save) || dynamicSave,
-    saveText: typeof save === "object" && save.includeText === true,
-  };
-}

@@ -1,10 +1,12 @@
 import { readFile } from "node:fs/promises";
 import type { Call } from "./ask.ts";
-import type { Engine, Missing } from "./engine.ts";
-import { installLines, type ServerEntry } from "./entry.ts";
+import type { Engine } from "./engine.ts";
+import type { ServerEntry } from "./entry.ts";
 import { type Feature, features } from "./features.ts";
+import { installLines } from "./not-usable.ts";
 import { holdsMarker } from "./roots.ts";
 import type { ServerLife } from "./server.ts";
+import type { Missing } from "./serving.ts";
 import { shownPath } from "./uris.ts";
 import { serversOfFolder } from "./workspace-search.ts";
 

@@ -3,8 +3,8 @@ import { extname, join } from "node:path";
 import { ToolError } from "@toolhaft/core";
 import type { Call } from "./ask.ts";
 import { skippedFolders } from "./disk-watch.ts";
-import type { Missing, Serving } from "./engine.ts";
 import { languageFor } from "./languages.ts";
+import type { Missing, Serving } from "./serving.ts";
 import type { FileText } from "./texts.ts";
 
 /** Servers for a question about a whole folder, each with one file it may need to be opened. */
@@ -37,7 +37,7 @@ export async function filesBelow(folder: string, max = maxLooked): Promise<strin
 /** The servers of the kinds of files that lie in the directory: those of their main languages, one sample of each. */
 export async function serversOfFolder(call: Call): Promise<FolderServers> {
   const { engine, scope } = call;
-  const registry = await engine.registry(scope.directory);
+  const registry = await engine.choices.registry(scope.directory);
   const found = new Map<string, { serving: Serving; sample: FileText }>();
   const missing = new Map<string, Missing>();
   const looked = new Set<string>();

@@ -56,16 +56,21 @@ test("A2 no pull where none is offered", async () => {
 
 test("A2 pull that is registered later is used, and no more once it is unregistered", async () => {
   await using f = await fake(`
-    server.on("initialized", async () => {
+    const registered = new Promise((resolve) => server.on("initialized", async () => {
       await server.sleep(200);
       await server.ask("client/registerCapability", { registrations: [{ id: "r", method: "textDocument/diagnostic", registerOptions: { documentSelector: [{ language: "fake" }], interFileDependencies: false, workspaceDiagnostics: false } }] });
-    });
+      resolve();
+    }));
+    server.capabilities.documentHighlightProvider = true;
+    server.on("textDocument/documentHighlight", async () => { await registered; return null; });
     server.on("textDocument/diagnostic", () => ({ kind: "full", resultId: "1", items: [${one("pulled")}] }));
     server.on("textDocument/hover", async () => {
       await server.ask("client/unregisterCapability", { unregisterations: [{ id: "r", method: "textDocument/diagnostic" }] });
       return { contents: "unregistered" };
     });
     server.on("textDocument/didChange", ({ textDocument }) => server.notify("textDocument/publishDiagnostics", { uri: textDocument.uri, version: textDocument.version, diagnostics: [${one("pushed")}] }));`);
+  // answered once the registration has been
+  await f.family.ok("document_highlights", { filePath: "a.fake", line: 0, character: 0 });
   expect(messages((await f.family.ok<DiagnosticsData>("diagnostics", { filePath: "a.fake" })).data)).toEqual([
     "pulled",
   ]);
@@ -108,7 +113,7 @@ test("A3 a slow linter beside a fast checker is waited for", async () => {
 test("A3 past its limit it is named, and nothing is called clean", async () => {
   const { fast, slow } = slowAndFast(60_000);
   await using f = await fake(fast, {
-    timeouts: { slow: 700, ready: 700 },
+    timeouts: { slow: 3_000, ready: 3_000 },
     more: { linter: { scenario: slow, definition: { role: "linter" } } },
   });
   const { data, text } = await f.family.ok<DiagnosticsData>("diagnostics", { filePath: "a.fake" });
@@ -124,7 +129,7 @@ test("A3 past its limit it is named, and nothing is called clean", async () => {
 test("A4 what was published for the text before is never shown", async () => {
   await using f = await fake(
     `server.on("textDocument/didOpen", ({ textDocument }) => server.notify("textDocument/publishDiagnostics", { uri: textDocument.uri, version: 1, diagnostics: [${one("old")}] }));`,
-    { timeouts: { push: 700 } },
+    { timeouts: { push: 3_000 } },
   );
   expect(messages((await f.family.ok<DiagnosticsData>("diagnostics", { filePath: "a.fake" })).data)).toEqual(["old"]);
   await f.workspace.write({ "a.fake": "fixed\n" });
@@ -179,7 +184,7 @@ test("A6 drive letters and hex digits", () => {
 test("A7 wedged at initialize: an error at the bound, with and without a signal; others still answer; no process is left", async () => {
   const other = `server.capabilities.diagnosticProvider = {}; server.on("textDocument/diagnostic", () => ({ kind: "full", items: [${one("from the other")}] }));`;
   await using f = await fake(`server.on("initialize", () => server.silence());`, {
-    timeouts: { initialize: 1_000 },
+    definition: { timeouts: { initialize: 1_000 } },
     more: { other: { scenario: other } },
   });
   for (const signal of [undefined, new AbortController().signal]) {
@@ -232,8 +237,20 @@ test.each(["watch", "sweep"] as const)("A8 changes of closed files are told as r
   expect(told.map(({ uri, type }) => `${uri.split("/").pop()} ${type}`).sort()).toEqual(["gone.dat 3", "x.dat 2"]);
 });
 
+test("a server that dies under every request leaves what the others say: partial, and named", async () => {
+  const other = `server.capabilities.diagnosticProvider = {}; server.on("textDocument/diagnostic", () => ({ kind: "full", items: [${one("from the other")}] }));`;
+  await using f = await fake(
+    `server.capabilities.diagnosticProvider = {}; server.on("textDocument/diagnostic", () => { process.kill(process.pid, "SIGKILL"); return server.silence(); });`,
+    { more: { other: { scenario: other } } },
+  );
+  const { data, text } = await f.family.ok<DiagnosticsData>("diagnostics", { filePath: "a.fake" });
+  expect(messages(data)).toEqual(["from the other"]);
+  expect(data).toMatchObject({ complete: false, incomplete: expect.stringMatching(/fake failed: .*SIGKILL/) });
+  expect(text).toMatch(/^PARTIAL \(fake failed/);
+});
+
 test("a process that a wedged start leaves is really gone", async () => {
-  await using f = await fake(`server.on("initialize", () => server.silence());`, { timeouts: { initialize: 800 } });
+  await using f = await fake(`server.on("initialize", () => server.silence());`, { timeouts: { initialize: 3_000 } });
   const call = f.family.call("hover", { filePath: "a.fake", line: 0, character: 0 });
   const entry = () => f.family.lsp.pool.engine.entries[0];
   await until(() => entry()?.pid !== undefined);

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { fakeClock, tempWorkspace } from "@toolhaft/testing";
 import { expect, test } from "vitest";
+import type { ServerEntry } from "../src/entry.ts";
 import { fake, until } from "./support/fake.ts";
 import { familyFor } from "./support/family.ts";
 
@@ -31,8 +32,8 @@ test("D1 every request of a server is answered before, during and after initiali
     const answers = [];
     const all = async (when) => { for (const [method, params] of requests) answers.push([when, method, await server.ask(method, params).catch((error) => error.code)]); };
     server.on("initialize", async () => { await all("during"); return { capabilities: server.capabilities }; });
-    server.on("initialized", () => all("after"));
-    server.on("textDocument/hover", async () => { await server.sleep(100); return { contents: JSON.stringify(answers) }; });`,
+    const after = new Promise((resolve) => server.on("initialized", async () => { await all("after"); resolve(); }));
+    server.on("textDocument/hover", async () => { await after; return { contents: JSON.stringify(answers) }; });`,
     { definition: { settings: { a: { b: 5 } } } },
   );
   const { text } = await f.family.ok("hover", at);
@@ -99,8 +100,10 @@ test("D4 a dead server is found out and replaced", async () => {
 test("D4 a slow server is kept, and its late answer is dropped", async () => {
   await using f = await fake(
     `let count = 0;
-    server.on("textDocument/hover", async () => { const mine = ++count; if (mine === 2) await server.sleep(1200); return { contents: "answer " + mine }; });`,
-    { timeouts: { fast: 400 } },
+    let free;
+    const third = new Promise((resolve) => { free = resolve; });
+    server.on("textDocument/hover", async () => { const mine = ++count; if (mine === 3) free(); if (mine === 2) await third; return { contents: "answer " + mine }; });`,
+    { timeouts: { fast: 2_000 } },
   );
   await f.family.ok("hover", at);
   expect(await f.family.fails("hover", at)).toMatchObject({ code: "timeout" });
@@ -113,7 +116,7 @@ test("D5 a server that cannot be ended and has children leaves nothing behind", 
     `const { spawn } = await import("node:child_process");
     process.on("SIGTERM", () => {});
     server.stubborn = true;
-    spawn(process.execPath, ["-e", "process.on('SIGTERM',()=>{});setInterval(()=>{},1e6)", "toolhaft-orphan-test"], { stdio: "ignore" });
+    spawn(process.execPath, ["-e", "process.on('SIGTERM',()=>{});setInterval(()=>{},1e6)", process.cwd()], { stdio: "ignore" });
     server.on("initialize", () => server.silence());`,
     { timeouts: { initialize: 1_000 } },
   );
@@ -122,18 +125,18 @@ test("D5 a server that cannot be ended and has children leaves nothing behind", 
   expect(failures.map((failure) => failure.code)).toEqual(["timeout", "timeout", "timeout"]);
   await f.family.lsp.close();
   const list = execFileSync("ps", ["-eo", "args"]).toString();
-  expect(
-    list.split("\n").filter((line) => line.includes(f.workspace.directory) || line.includes("toolhaft-orphan-test")),
-  ).toEqual([]);
+  expect(list.split("\n").filter((line) => line.includes(f.workspace.directory))).toEqual([]);
 });
 
 test("D6 only idle servers are stopped, and the next call starts them again", async () => {
   const clock = fakeClock();
   await using f = await fake(
-    `server.on("textDocument/hover", async () => {
-      await server.sleep(1500);
+    `const { existsSync } = await import("node:fs");
+    const told = async (name) => { while (!existsSync(process.cwd() + "/" + name)) await server.sleep(20); };
+    server.on("textDocument/hover", async () => {
+      await told("answer");
       server.notify("$/progress", { token: 1, value: { kind: "begin", title: "working" } });
-      setTimeout(() => server.notify("$/progress", { token: 1, value: { kind: "end" } }), 1500);
+      told("finish").then(() => server.notify("$/progress", { token: 1, value: { kind: "end" } }));
       return { contents: "fine" };
     });`,
     { clock, idleMs: 60_000 },
@@ -141,13 +144,19 @@ test("D6 only idle servers are stopped, and the next call starts them again", as
   const entry = () => f.family.lsp.pool.engine.entries[0];
   const running = f.family.ok("hover", at);
   await until(() => f.received("textDocument/hover").length === 1);
+  const looks = countLooks(entry());
   clock.advance(90_000);
+  await looks(3);
+  expect(f.received("shutdown")).toEqual([]);
+  await f.workspace.write({ answer: "" });
   expect((await running).text).toContain("fine");
   // progress runs on: not idle yet, whatever the clock says
   await until(() => entry()?.life?.progress.running().length === 1);
   clock.advance(61_000);
-  await new Promise((resolve) => setTimeout(resolve, 700));
-  expect(entry()?.life).toBeDefined();
+  // some looks at what is idle go by: none of them may take it
+  await looks(3);
+  expect(f.received("shutdown")).toEqual([]);
+  await f.workspace.write({ finish: "" });
   await until(() => entry()?.state === "stopped");
   expect(f.received("shutdown")).toHaveLength(1);
   expect((await f.family.ok("hover", at)).text).toContain("fine");
@@ -324,3 +333,20 @@ test("E1 a stub is quoted with what to install; a working program later on the P
     process.env.PATH = path;
   }
 });
+
+/** Waits until the engine has looked so many more times at whether a server is idle. */
+function countLooks(entry: ServerEntry | undefined): (count: number) => Promise<void> {
+  if (!entry) throw new Error("no server runs");
+  const { get } = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(entry), "idleSince") ?? {};
+  let seen = 0;
+  Object.defineProperty(entry, "idleSince", {
+    get() {
+      seen++;
+      return get?.call(entry);
+    },
+  });
+  return async (count) => {
+    const from = seen;
+    await until(() => seen >= from + count);
+  };
+}

@@ -1,47 +1,65 @@
-import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { descendants, identify, isRunning, type ProcessIdentity } from "@toolhaft/process";
-import { tempWorkspace } from "@toolhaft/testing";
-import { test } from "vitest";
+import { startChild, tempWorkspace } from "@toolhaft/testing";
+import { expect, test } from "vitest";
 import { until } from "./support/fake.ts";
-import { serverBin } from "./support/family.ts";
+import "./support/family.ts"; // puts the servers of the tests on the PATH
 import { typescriptProject } from "./support/projects.ts";
 
-const host = fileURLToPath(new URL("support/host.mjs", import.meta.url));
+const support = (name: string) => fileURLToPath(new URL(`support/${name}`, import.meta.url));
 
-/** Starts a program that makes one call and then ends in some way; gives all processes below it. */
-async function start(directory: string, way: string) {
-  const child = spawn(process.execPath, [host, directory, way], {
-    stdio: ["pipe", "pipe", "inherit"],
-    env: { ...process.env, PATH: `${serverBin}:${process.env.PATH}` },
-  });
-  const ended = new Promise((resolve) => child.once("exit", resolve));
-  const text = await new Promise<string>((resolve, reject) => {
-    child.stdout.once("data", (data) => resolve(String(data)));
-    child.once("exit", () => reject(new Error("the host ended early")));
-  });
-  const pids = (JSON.parse(text) as { pids: (number | null)[] }).pids.filter((pid) => pid !== null);
+/** Ignores SIGTERM and the end of its input, and has a child that does, too. */
+const stubborn = `import { spawn } from "node:child_process";
+export default async (server) => {
+  process.on("SIGTERM", () => {});
+  server.stubborn = true;
+  const child = spawn(process.execPath, ["-e", "process.on('SIGTERM',()=>{});setInterval(()=>{},1e6);console.log('up')"], { stdio: ["ignore", "pipe", "ignore"] });
+  await new Promise((resolve) => child.stdout.once("data", resolve));
+  server.capabilities.diagnosticProvider = {};
+  server.on("textDocument/diagnostic", () => ({ kind: "full", items: [] }));
+};`;
+
+/** Starts a program that makes one call on three servers and then ends in some way; gives all processes below it. */
+async function start(directory: string, scenario: string, way: string) {
+  const servers = {
+    stubborn: {
+      command: process.execPath,
+      args: [support("fake-server.mjs"), scenario],
+      files: [{ languageId: "typescript", extensions: [".ts"] }],
+      role: "linter",
+      ready: { by: "none" },
+    },
+  };
+  const host = startChild(support("host.mjs"), [directory, way, JSON.stringify(servers)]);
+  await host.hasLines(1);
+  expect(host.lines, host.stderr()).toHaveLength(1);
+  const { pids } = JSON.parse(host.lines[0] ?? "") as { pids: number[] };
   const below = new Map<number, ProcessIdentity>();
-  // typescript-language-server and tsserver, biome's proxy and daemon, the watchdog: some of them are slow to show
+  // typescript-language-server and tsserver, biome's proxy and daemon, the fake and its child, the watchdog
   await until(async () => {
-    for (const pid of [child.pid ?? 0, ...pids]) for (const one of await descendants(pid)) below.set(one.pid, one);
+    for (const pid of [host.process.pid ?? 0, ...pids])
+      for (const one of await descendants(pid)) below.set(one.pid, one);
     for (const pid of pids) {
       const one = await identify(pid);
       if (one) below.set(pid, one);
     }
-    return below.size >= 4;
+    return below.size >= 7;
   });
-  return { child, ended, processes: [...below.values()] };
+  return { host, processes: [...below.values()] };
 }
 
 test.each([
   ["ends by itself, though it never closes the family", "end", undefined],
+  ["ends by an uncaught exception", "throw", undefined],
+  ["calls process.exit", "exit", undefined],
+  ["gets SIGTERM", "wait", "SIGTERM"],
   ["is killed", "wait", "SIGKILL"],
 ] as const)("no server, child or grandchild is left when the host %s", async (_, way, signal) => {
+  await using tools = await tempWorkspace({ "stubborn.mjs": stubborn });
   await using workspace = await tempWorkspace({ ...typescriptProject, "biome.json": "{}\n" });
-  const { child, ended, processes } = await start(workspace.directory, way);
-  if (signal) child.kill(signal);
-  else child.stdin.end();
-  await ended;
+  const { host, processes } = await start(workspace.directory, tools.path("stubborn.mjs"), way);
+  if (signal) host.process.kill(signal);
+  else host.process.stdin?.end();
+  await host.ended;
   for (const one of processes) await until(async () => !(await isRunning(one)));
 });

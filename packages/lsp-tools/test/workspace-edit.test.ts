@@ -5,7 +5,7 @@ import { TextDocument } from "vscode-languageserver-textdocument";
 import { smallestChange } from "../src/documents.ts";
 import { planWorkspaceEdit, type Snapshot } from "../src/index.ts";
 import { reversePatch } from "../src/reverse-patch.ts";
-import { applyOffsets, toOffsets } from "../src/workspace-edit/plan.ts";
+import { applyOffsets, toOffsets } from "../src/workspace-edit/offsets.ts";
 
 const text = fc
   .array(fc.constantFrom("a", "b", "😀", "\n", "\r\n", "é"), { maxLength: 20 })

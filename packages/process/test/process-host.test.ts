@@ -65,10 +65,11 @@ test("what a child leaves in its group goes when the child ends", async () => {
   await using host = createProcessHost();
   const child = await node(
     host,
-    "const c=require('child_process').spawn(process.execPath,['-e','setInterval(()=>{},1e6)'],{stdio:'ignore'});c.unref();console.log(c.pid);setTimeout(()=>process.exit(3),200)",
+    "const c=require('child_process').spawn(process.execPath,['-e','setInterval(()=>{},1e6)'],{stdio:'ignore'});c.unref();console.log(c.pid);process.stdin.resume().on('end',()=>process.exit(3))",
   );
   const left = await identities([Number(await firstLine(child.stdout))]);
   expect(left).toHaveLength(1);
+  child.stdin?.end();
   expect((await child.exited).code).toBe(3);
   await untilGone(left);
 });
@@ -159,12 +160,13 @@ test.each([
   ["gets SIGKILL, with the Node watchdog", "wait", "SIGKILL", "node"],
 ] as const)("no child is left when the host %s", async (_, way, signal, kind) => {
   const host = spawn(process.execPath, [fixture("host.mjs"), fixture("stubborn.mjs"), way, ...(kind ? [kind] : [])], {
-    stdio: ["ignore", "pipe", "ignore"],
+    stdio: ["pipe", "pipe", "ignore"],
   });
   const { pids, watchdog } = JSON.parse(await firstLine(host.stdout)) as { pids: number[]; watchdog: number };
   // the third child left the group on purpose: only `stop` can follow it
   const group = await identities([...pids.slice(0, 2), watchdog]);
   if (signal) host.kill(signal);
+  else host.stdin?.end();
   await new Promise((resolve) => host.once("exit", resolve));
   await untilGone(group);
   process.kill(pids[2] ?? 0, "SIGKILL");

@@ -1,6 +1,11 @@
-import { expect, test } from "vitest";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { childEnvironment } from "../src/environment.ts";
 import { runProgram } from "../src/run.ts";
+import { until } from "./wait.ts";
 
 const run = (code: string, more: Partial<Parameters<typeof runProgram>[0]> = {}) =>
   runProgram({ command: process.execPath, args: ["-e", code], cwd: process.cwd(), env: childEnvironment(), ...more });
@@ -17,9 +22,15 @@ test("a program that does not end is ended", async () => {
 });
 
 test("an abort ends it, before or during the run", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "toolhaft-run-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
   const controller = new AbortController();
-  const running = run("console.log(1); setInterval(() => {}, 1e6)", { signal: controller.signal });
-  setTimeout(() => controller.abort(), 100);
+  const mark = join(folder, "runs");
+  const running = run(`require("fs").writeFileSync(${JSON.stringify(mark)}, ""); setInterval(() => {}, 1e6)`, {
+    signal: controller.signal,
+  });
+  await until(() => existsSync(mark));
+  controller.abort();
   await expect(running).rejects.toMatchObject({ code: "cancelled" });
   await expect(run("0", { signal: controller.signal })).rejects.toMatchObject({ code: "cancelled" });
 });

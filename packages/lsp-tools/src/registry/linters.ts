@@ -143,5 +143,7 @@ export const tailwind: ServerDefinition = {
   registersOnOpen: true,
   // configuration and plugins are programs
   untrusted: false,
-  ready: { by: "none" },
+  // only so does it tell when the project of an open document is built; before, it answers with nothing
+  initializationOptions: { testMode: true, additionalFeatures: [] },
+  ready: { by: "notification", method: "@/tailwindCSS/documentReady", path: "uri", matches: "." },
 };

@@ -33,6 +33,8 @@ const ready: ServerDefinition["ready"] = {
   method: "window/logMessage",
   path: "message",
   matches: "Found \\d+ source files?|No source files found",
+  // the untitled "1 file to analyze" is the check of open files: answers do not wait for it, and its end is not always told
+  ignoreTitles: [""],
 };
 
 export const basedpyright: ServerDefinition = {

@@ -6,7 +6,7 @@ import { askAll } from "../ask.ts";
 import { conclude } from "../conclude.ts";
 import { features } from "../features.ts";
 import { beginCall, openFile } from "../open-file.ts";
-import { pageOfPlaces, spotsOf } from "../places.ts";
+import { hasNoSpots, pageOfPlaces, spotsOf } from "../places.ts";
 import { placeItems, positionItems } from "../render/places.ts";
 import { callText, headline, pagedText, plural, targetText } from "../render/text.ts";
 import { withBlocks } from "../source-block.ts";
@@ -47,7 +47,7 @@ export function findReferences(toolbox: Toolbox): AnyTool {
         const asked = await askAll<Location[] | null>(call, file.served.serving, {
           feature,
           file,
-          isEmpty: (result) => spotsOf(result).length === 0,
+          isEmpty: hasNoSpots,
           ask: (session) =>
             session.request(feature.method, {
               textDocument: { uri: session.uri },

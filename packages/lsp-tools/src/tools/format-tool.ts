@@ -12,7 +12,7 @@ import { headline, notes, plural } from "../render/text.ts";
 import type { ServerLife } from "../server.ts";
 import { locateRange, type WhereRange } from "../target.ts";
 import { commitWorkspaceEdit } from "../workspace-edit/commit.ts";
-import { applyOffsets, toOffsets } from "../workspace-edit/plan.ts";
+import { applyOffsets, toOffsets } from "../workspace-edit/offsets.ts";
 import { parameters, whereRangeOf } from "./parameters.ts";
 import * as schemas from "./schemas.ts";
 import { anyTool, type Toolbox, writes } from "./toolbox.ts";

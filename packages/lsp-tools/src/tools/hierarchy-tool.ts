@@ -5,7 +5,7 @@ import type { Place } from "../answer.ts";
 import { type Asked, askOne, type Call } from "../ask.ts";
 import { conclude } from "../conclude.ts";
 import { type Feature, features } from "../features.ts";
-import { type HierarchyNode, placeOfItem, type Step, walkHierarchy } from "../hierarchy.ts";
+import { type HierarchyNode, maxNodes, placeOfItem, type Step, type Walk, walkHierarchy } from "../hierarchy.ts";
 import { beginCall, type OpenFile, openFile } from "../open-file.ts";
 
 import { at, callText, headline, pagedText, plural, targetText } from "../render/text.ts";
@@ -27,9 +27,8 @@ interface HierarchyTool {
   items: boolean;
 }
 
-interface Walked {
+interface Walked extends Walk {
   root: CallHierarchyItem | undefined;
-  nodes: HierarchyNode[];
 }
 
 const defaults = { limit: 100, offset: 0, depth: 1 };
@@ -84,7 +83,10 @@ export function hierarchyTool(toolbox: Toolbox, spec: HierarchyTool): AnyTool {
           asked.find((one) => one.report.outcome === "answered")?.result ?? asked.find((one) => one.result)?.result;
         const nodes = walked?.nodes ?? [];
         const shown = file?.shown ?? handle ?? "";
-        const answer = conclude({ feature, asked, missing, empty: nodes.length === 0, shown });
+        const partial = walked?.cut
+          ? `only the first ${maxNodes} nodes were walked: ask with a smaller depth`
+          : undefined;
+        const answer = conclude({ feature, asked, missing, empty: nodes.length === 0, partial, shown });
         const root = walked?.root
           ? await placeOfItem(call, file, walked.root)
           : {
@@ -159,12 +161,14 @@ async function fromPosition(
         const params = { textDocument: { uri: session.uri }, position: target.position };
         const roots = await session.request<CallHierarchyItem[] | null>(feature.method, params);
         const nodes: HierarchyNode[] = [];
+        let cut = false;
         for (const root of roots ?? []) {
           const offset = nodes.length;
           const found = await walkHierarchy(call, file, session, root, spec.step, depth);
-          nodes.push(...found.map((one) => (one.parent < 0 ? one : { ...one, parent: one.parent + offset })));
+          cut ||= found.cut;
+          nodes.push(...found.nodes.map((one) => (one.parent < 0 ? one : { ...one, parent: one.parent + offset })));
         }
-        return { root: roots?.[0], nodes };
+        return { root: roots?.[0], nodes, cut };
       },
     });
     asked.push(one);
@@ -193,7 +197,7 @@ async function fromItem(
       isEmpty: (result) => result.nodes.length === 0,
       ask: async (session) => ({
         root: kept.item,
-        nodes: await walkHierarchy(call, undefined, session, kept.item, spec.step, depth),
+        ...(await walkHierarchy(call, undefined, session, kept.item, spec.step, depth)),
       }),
     }),
   ];

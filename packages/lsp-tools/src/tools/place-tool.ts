@@ -6,7 +6,7 @@ import { type Asked, askAll, askFirst } from "../ask.ts";
 import { conclude } from "../conclude.ts";
 import type { Feature } from "../features.ts";
 import { beginCall, openFile } from "../open-file.ts";
-import { pageOfPlaces, spotsOf } from "../places.ts";
+import { hasNoSpots, pageOfPlaces, spotsOf } from "../places.ts";
 import { placeItems } from "../render/places.ts";
 import { callText, headline, pagedText, plural, targetText } from "../render/text.ts";
 import { locate } from "../target.ts";
@@ -49,10 +49,11 @@ export function placeTool(toolbox: Toolbox, spec: PlaceTool): AnyTool {
         const file = await openFile(call, input.filePath);
         const target = await locate(call, file, whereOf(input, base), { snap: "nearest", base });
         const ask = spec.merge ? askAll : askFirst;
-        const asked: Asked<Location | (Location | LocationLink)[] | null>[] = await ask(call, file.served.serving, {
+        type Found = Location | (Location | LocationLink)[] | null;
+        const asked: Asked<Found>[] = await ask<Found>(call, file.served.serving, {
           feature: spec.feature,
           file,
-          isEmpty: (result) => spotsOf(result).length === 0,
+          isEmpty: hasNoSpots,
           ask: (session) =>
             session.request(spec.feature.method, {
               textDocument: { uri: session.uri },

@@ -20,7 +20,7 @@ export function restartServer(toolbox: Toolbox): AnyTool {
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
       async execute(input, context) {
         const { scope } = beginCall(toolbox.engine, context);
-        const { definitions } = await toolbox.engine.registry(scope.directory);
+        const { definitions } = await toolbox.engine.choices.registry(scope.directory);
         const known = definitions.flatMap((one) => [one.id, ...one.files.map((file) => file.languageId)]);
         if (!known.includes(input.languageId)) {
           const names = nearest(input.languageId, [...new Set(known)]);

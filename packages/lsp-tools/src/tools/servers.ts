@@ -46,7 +46,7 @@ export function servers(toolbox: Toolbox): AnyTool {
         const call = beginCall(toolbox.engine, context);
         const { directory } = call.scope;
         const missing = await missingServers(call);
-        const { problems } = await toolbox.engine.registry(directory);
+        const { problems } = await toolbox.engine.choices.registry(directory);
         return { servers: await statuses(toolbox.engine, directory), missing, problems };
       },
       render(output) {

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { type FileChange, ToolError } from "@toolhaft/core";
-import { type Change, spliceBytes, type TextFile } from "@toolhaft/workspace";
+import { type ByteEdit, type Change, parseText, refineChanges, spliceBytes, type TextFile } from "@toolhaft/workspace";
 import type { WorkspaceEdit } from "vscode-languageserver-protocol";
 import type { EditData, EditedFile } from "../answer.ts";
 import type { Call } from "../ask.ts";
@@ -9,15 +9,9 @@ import { shownIn } from "../places.ts";
 import type { ServerLife } from "../server.ts";
 import type { FileText } from "../texts.ts";
 import { pathToUri, realPathOf } from "../uris.ts";
-import {
-  type EditPlan,
-  editPath,
-  type OffsetEdit,
-  type PlannedChange,
-  pathsOfEdit,
-  planWorkspaceEdit,
-  type Snapshot,
-} from "./plan.ts";
+import type { OffsetEdit } from "./offsets.ts";
+import { type EditPlan, editPath, pathsOfEdit, planWorkspaceEdit } from "./plan.ts";
+import type { PlannedChange, Snapshot } from "./world.ts";
 
 export interface CommitOptions {
   dryRun: boolean;
@@ -176,16 +170,16 @@ function toChange(change: PlannedChange, files: ReadonlyMap<string, TextFile | u
       if (!change.overwrites) return [{ kind: "create", path: change.path, bytes }];
       const file = files.get(change.path);
       if (!file) return [{ kind: "create", path: change.path, bytes }];
-      const whole = spliceBytes(file, [{ start: 0, end: file.bytes.length, insert: bytes }]);
-      return [{ kind: "replace", path: change.path, bytes: whole.bytes, lineChanges: whole.changes }];
+      return [
+        { kind: "replace", path: change.path, ...spliced(file, [{ start: 0, end: file.bytes.length, insert: bytes }]) },
+      ];
     }
     case "delete":
       return [{ kind: "delete", path: change.path }];
     case "edit": {
       const file = files.get(change.path);
       if (!file) return [];
-      const spliced = spliceBytes(file, byteEdits(file, change.edits));
-      return [{ kind: "replace", path: change.path, bytes: spliced.bytes, lineChanges: spliced.changes }];
+      return [{ kind: "replace", path: change.path, ...spliced(file, byteEdits(file, change.edits)) }];
     }
     case "rename": {
       const move = {
@@ -200,14 +194,22 @@ function toChange(change: PlannedChange, files: ReadonlyMap<string, TextFile | u
       if (!file) return [move];
       const offset = file.bom ? 3 : 0;
       const insert = Buffer.from(change.text, "utf8");
-      const spliced = spliceBytes(file, [{ start: offset, end: file.bytes.length, insert }]);
-      return [{ ...move, bytes: spliced.bytes, lineChanges: spliced.changes }];
+      return [{ ...move, ...spliced(file, [{ start: offset, end: file.bytes.length, insert }]) }];
     }
   }
 }
 
+/** The new bytes, and the lines that really differ: servers send whole functions where one word has changed. */
+function spliced(
+  file: TextFile,
+  edits: readonly ByteEdit[],
+): Pick<Change & { kind: "replace" }, "bytes" | "lineChanges"> {
+  const { bytes, changes } = spliceBytes(file, edits);
+  return { bytes, lineChanges: refineChanges(file, parseText(bytes), changes) };
+}
+
 /** UTF-16 offsets of the text as byte offsets of the file; the BOM belongs to the file, not to the text. */
-function byteEdits(file: TextFile, edits: readonly OffsetEdit[]): { start: number; end: number; insert: Uint8Array }[] {
+function byteEdits(file: TextFile, edits: readonly OffsetEdit[]): ByteEdit[] {
   const bom = file.bom ? 3 : 0;
   const text = Buffer.from(file.bytes.buffer, file.bytes.byteOffset + bom, file.bytes.length - bom).toString("utf8");
   let units = 0;
