@@ -3,24 +3,29 @@ import { z } from "zod";
 import type { createDownloads } from "../download/download.ts";
 import { oneLine } from "../untrusted.ts";
 
-const input = z.object({
-  url: z.string().describe("http or https URL"),
-  path: z.string().min(1).max(4_096).describe("where to save it; a folder (ending in /) takes the name from the site"),
-  sha256: z
-    .string()
-    .regex(/^[0-9a-fA-F]{64}$/)
-    .optional()
-    .describe("64 hex digits the bytes must have"),
-  headers: z.record(z.string(), z.string()).optional().describe("request headers; they stay with the URL's origin"),
-  timeout_seconds: z
-    .number()
-    .min(10)
-    .max(1_800)
-    .default(300)
-    .describe("for the whole call; the same call goes on later"),
-  overwrite: z.boolean().default(false).describe("replace an existing file"),
-  max_bytes: z.number().int().min(1).max(10_737_418_240).default(1_073_741_824).describe("largest size"),
-});
+const inputOf = (defaultSeconds: number) =>
+  z.object({
+    url: z.string().describe("http or https URL"),
+    path: z
+      .string()
+      .min(1)
+      .max(4_096)
+      .describe("where to save it; a folder (ending in /) takes the name from the site"),
+    sha256: z
+      .string()
+      .regex(/^[0-9a-fA-F]{64}$/)
+      .optional()
+      .describe("64 hex digits the bytes must have"),
+    headers: z.record(z.string(), z.string()).optional().describe("request headers; they stay with the URL's origin"),
+    timeout_seconds: z
+      .number()
+      .min(10)
+      .max(1_800)
+      .default(defaultSeconds)
+      .describe("for the whole call; the same call goes on later"),
+    overwrite: z.boolean().default(false).describe("replace an existing file"),
+    max_bytes: z.number().int().min(1).max(10_737_418_240).default(1_073_741_824).describe("largest size"),
+  });
 
 const output = z.object({
   url: z.string(),
@@ -34,14 +39,16 @@ const output = z.object({
   alreadyThere: z.boolean(),
 });
 
-export function downloadFileTool(download: ReturnType<typeof createDownloads>): AnyTool {
+export function downloadFileTool(download: ReturnType<typeof createDownloads>, defaultSeconds: number): AnyTool {
+  if (!(defaultSeconds >= 10 && defaultSeconds <= 1_800))
+    throw new TypeError("createWeb: downloadTimeoutSeconds must be 10 to 1800");
   return defineTool({
     name: "download_file",
     title: "Download a file",
     description:
       "Saves what a URL gives to a file, of any size, and tells its SHA-256. A download that was cut goes on when the same call is made again. Nothing is written to the target until all bytes are there and the hash fits.",
     keywords: ["save", "wget", "curl", "fetch file", "下载", "ダウンロード"],
-    inputSchema: input,
+    inputSchema: inputOf(defaultSeconds),
     outputSchema: output,
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
     examples: [{ title: "Save a data set", input: { url: "https://example.org/data.csv", path: "data/" } }],
