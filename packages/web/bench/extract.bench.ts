@@ -77,12 +77,22 @@ function withFailures(run: ExtractorRun, all: readonly PageScore[]): ExtractorRu
   return { ...run, scores: [...run.scores, ...lost] };
 }
 
-async function runAll(names: readonly string[], every: number): Promise<Map<string, ExtractorRun>> {
+async function runAll(
+  names: readonly string[],
+  every: number,
+  skip: (name: string, reason: string) => void,
+): Promise<Map<string, ExtractorRun>> {
   const runs = new Map<string, ExtractorRun>();
   const waiting = [...names];
   const lane = async (): Promise<void> => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift())
-      runs.set(name, await runExtractor(name, every));
+      try {
+        runs.set(name, await runExtractor(name, every));
+      } catch (error) {
+        // A peer that does not load here has no row; ours must.
+        if (name === heldOutName || name === shippedName) throw error;
+        skip(name, error instanceof Error ? error.message : String(error));
+      }
   };
   await Promise.all(Array.from({ length: atOnce }, lane));
   return runs;
@@ -94,7 +104,11 @@ export default defineBench(async (bench) => {
   const every = bench.flags.includes("--quick") ? 12 : 1;
   const names = Object.keys(extractors);
   // The slowest first, so that the two lanes end together.
-  const runs = await runAll(["Readability + jsdom", ...names.filter((name) => name !== "Readability + jsdom")], every);
+  const runs = await runAll(
+    ["Readability + jsdom", ...names.filter((name) => name !== "Readability + jsdom")],
+    every,
+    bench.skip,
+  );
   const all = runs.get(shippedName)?.scores ?? [];
   const rows = names.flatMap((name) => {
     const run = runs.get(name);

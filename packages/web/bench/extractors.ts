@@ -98,7 +98,7 @@ export const extractors: Readonly<Record<string, () => Promise<Extractor>>> = {
     };
   },
   mdream: async () => {
-    const { htmlToMarkdown } = await import("mdream");
+    const { htmlToMarkdown } = await import("@mdream/js");
     return (html, { url }) => ({ text: plainOf(htmlToMarkdown(html, { origin: new URL(url).origin, minimal: true })) });
   },
   "<main> cut": async () => (html) => {

@@ -40,7 +40,7 @@ async function peers(): Promise<Record<string, Peer>> {
   const { default: rehypeRemark } = await import("rehype-remark");
   const { default: remarkGfm } = await import("remark-gfm");
   const { default: remarkStringify } = await import("remark-stringify");
-  const mdream = await import("mdream");
+  const mdream = await import("@mdream/js");
   const { Defuddle } = await import("defuddle/node");
   const marks = { headingStyle: "atx", codeBlockStyle: "fenced", bulletListMarker: "-" };
   const rehype = unified().use(rehypeParse, { fragment: true }).use(rehypeRemark).use(remarkGfm).use(remarkStringify);
