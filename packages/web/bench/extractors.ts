@@ -98,8 +98,10 @@ export const extractors: Readonly<Record<string, () => Promise<Extractor>>> = {
     };
   },
   mdream: async () => {
-    const { htmlToMarkdown } = await import("@mdream/js");
-    return (html, { url }) => ({ text: plainOf(htmlToMarkdown(html, { origin: new URL(url).origin, minimal: true })) });
+    const { htmlToMarkdown, withMinimalPreset } = await import("@mdream/js");
+    return (html, { url }) => ({
+      text: plainOf(htmlToMarkdown(html, withMinimalPreset({ origin: new URL(url).origin }))),
+    });
   },
   "<main> cut": async () => (html) => {
     const document = linked(html);

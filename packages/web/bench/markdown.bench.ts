@@ -58,7 +58,7 @@ async function peers(): Promise<Record<string, Peer>> {
     "rehype-remark": plain(async (html) => String(await rehype.process(html))),
     mdream: {
       alone: (html, url) => mdream.htmlToMarkdown(html, { origin: new URL(url).origin }),
-      whole: (html, url) => mdream.htmlToMarkdown(html, { origin: new URL(url).origin, minimal: true }),
+      whole: (html, url) => mdream.htmlToMarkdown(html, mdream.withMinimalPreset({ origin: new URL(url).origin })),
     },
     "defuddle's Markdown": { alone: defuddled, whole: defuddled },
   };
