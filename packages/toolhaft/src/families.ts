@@ -110,9 +110,13 @@ export const registry: readonly FamilyEntry[] = [
   {
     name: "web",
     byDefault: true,
-    load: async (given) => (await import("@toolhaft/web")).createWeb(given.options?.web),
+    load: async (given) =>
+      (await import("@toolhaft/web")).createWeb({ downloadTimeoutSeconds: mcpPatience, ...given.options?.web }),
   },
 ];
+
+/** Seconds: hosts give a call up after 60, and a download goes on with the next. */
+const mcpPatience = 45;
 
 /** A family's file in the folder of `--store`; nothing without that flag. */
 export function storeFile<K extends string>(given: FamilyOptions, key: K, file: string): { [name in K]?: string } {

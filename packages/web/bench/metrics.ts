@@ -69,3 +69,21 @@ function compare(wanted: Map<string, number>, given: Map<string, number>): Shing
   for (const [item, count] of given) extra += Math.max(0, count - (wanted.get(item) ?? 0));
   return { hits, extra, missed };
 }
+
+/** Letters and digits only, lower case: titles and names that differ in marks and blanks alone are the same. */
+export function foldText(text: string): string {
+  return text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, "");
+}
+
+/** White space folded, lower case: how snippets are looked for. */
+export function squeezed(text: string): string {
+  return text.toLowerCase().replace(/\s+/gu, " ").trim();
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[sorted.length >> 1] ?? 0;
+}

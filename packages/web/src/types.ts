@@ -71,11 +71,13 @@ export interface WebOptions {
   /** With it the reader service may be used without asking a person each time. */
   jina?: JinaOptions;
   browser?: BrowserOptions | BrowserPort;
+  /** What `download_file` may take where the call names no time: 10 to 1,800. Set 45 under MCP, whose hosts give up at 60. @default 300 */
+  downloadTimeoutSeconds?: number;
   /** Where downloads are put in place. @default one for the directory of each call */
   workspace?: Workspace;
   /** Convert pages in a worker thread that can be stopped. @default true */
   worker?: boolean;
-  /** DOM under the Readability candidate. @default "linkedom" */
+  /** The tree that pages are read from: our own parser's, or with `"jsdom"` (optional peer) jsdom's. @default "linkedom" */
   dom?: "linkedom" | "jsdom";
   cache?: CacheOptions | false;
   clock?: Clock;
@@ -125,4 +127,6 @@ export interface SearchProvider {
   weight?: number;
   supports: { language: boolean; site: boolean; since: boolean };
   search(query: SearchQuery, scope: ProviderScope): Promise<SourceAnswer>;
+  /** Ends what the provider keeps open; called by the family's `close`. A later search may open it anew. */
+  close?(): Promise<void>;
 }

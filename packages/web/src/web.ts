@@ -24,6 +24,7 @@ export interface Web extends Family {
 }
 
 const defaultSourceMs = 8_000;
+const defaultDownloadSeconds = 300;
 
 const isNet = (net: Net | NetOptions | undefined): net is Net => net !== undefined && "request" in net;
 const isPort = (browser: WebOptions["browser"]): browser is BrowserPort => browser !== undefined && "render" in browser;
@@ -119,13 +120,14 @@ export function createWeb(options: WebOptions = {}): Web {
     webSearchTool(search),
     webReadTool(pages),
     webFetchTool(pages),
-    downloadFileTool(downloads),
+    downloadFileTool(downloads, options.downloadTimeoutSeconds ?? defaultDownloadSeconds),
   ];
 
   async function close(): Promise<void> {
     const ended = await Promise.allSettled([
       reader?.then((started) => started.close()),
       browser?.close(),
+      ...all.map((provider) => provider.close?.()),
       ...[...workspaces.values()].map((made) => made.then((workspace) => workspace.close())),
       // A client that was handed in belongs to who made it.
       isNet(options.net) ? undefined : net.close(),

@@ -14,6 +14,7 @@ import { prepare } from "./markdown/prepare.ts";
 import { readMetadata } from "./metadata.ts";
 import { pageFeatures } from "./page-features.ts";
 import { parseHtml } from "./parse.ts";
+import { parsePage } from "./parse-page.ts";
 import { keptTree } from "./prune.ts";
 import { completeRecords, inMargin, isPlainPage } from "./records.ts";
 import { chooseBlocks, type Judged } from "./select.ts";
@@ -47,7 +48,7 @@ const mostBlocks = 6_000;
  * const { markdown, title } = extractPage(html, { url: "https://example.org/post" });
  */
 export function extractPage(html: string, options: ExtractOptions): Extracted {
-  return extractFrom(parseHtml(html), html.length, options, { blocks: blockWeights, types: typeWeights });
+  return extractFrom(parsePage(html, options), html.length, options, { blocks: blockWeights, types: typeWeights });
 }
 
 /** As {@link extractPage}, on a parsed page, with given weights. The document is changed. */

@@ -1,9 +1,9 @@
 import { squeeze } from "./dom.ts";
 import { isRecord } from "./harvest.ts";
+import { isoDate } from "./iso-date.ts";
 import { encodeTarget, escapeInline } from "./markdown/escape.ts";
 import { htmlToMarkdown } from "./markdown/html-to-markdown.ts";
 import { resolve } from "./markdown/media.ts";
-import { isoDate } from "./metadata.ts";
 
 export interface FeedEntry {
   title: string;

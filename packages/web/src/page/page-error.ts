@@ -1,7 +1,7 @@
 /** A failure of page reading as it crosses from the worker; the reader makes a `ToolError` of it. */
 export class PageError extends Error {
   override readonly name = "PageError";
-  readonly code: "invalid_input" | "not_found" | "too_large" | "unsupported";
+  readonly code: "invalid_input" | "not_found" | "too_large" | "unavailable" | "unsupported";
   readonly hint: string | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
 

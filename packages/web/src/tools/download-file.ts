@@ -3,19 +3,20 @@ import { z } from "zod";
 import type { createDownloads } from "../download/download.ts";
 import { oneLine } from "../untrusted.ts";
 
-const input = z.object({
-  url: z.string().describe("http or https"),
-  path: z.string().min(1).max(4_096).describe("target; a folder ends in /"),
-  sha256: z
-    .string()
-    .refine((digest) => /^[0-9a-fA-F]{64}$/.test(digest), "must be 64 hex digits")
-    .optional()
-    .describe("64 hex digits expected"),
-  headers: z.record(z.string(), z.string()).optional().describe("for the URL's origin only"),
-  timeout_seconds: z.number().min(10).max(1_800).default(300).describe("seconds"),
-  overwrite: z.boolean().default(false).describe("replace a file"),
-  max_bytes: z.number().int().min(1).max(10_737_418_240).default(1_073_741_824).describe("most bytes"),
-});
+const inputOf = (defaultSeconds: number) =>
+  z.object({
+    url: z.string().describe("http or https"),
+    path: z.string().min(1).max(4_096).describe("target; a folder ends in /"),
+    sha256: z
+      .string()
+      .refine((digest) => /^[0-9a-fA-F]{64}$/.test(digest), "must be 64 hex digits")
+      .optional()
+      .describe("64 hex digits expected"),
+    headers: z.record(z.string(), z.string()).optional().describe("for the URL's origin only"),
+    timeout_seconds: z.number().min(10).max(1_800).default(defaultSeconds).describe("seconds"),
+    overwrite: z.boolean().default(false).describe("replace a file"),
+    max_bytes: z.number().int().min(1).max(10_737_418_240).default(1_073_741_824).describe("most bytes"),
+  });
 
 const output = z.object({
   url: z.string(),
@@ -29,14 +30,16 @@ const output = z.object({
   alreadyThere: z.boolean(),
 });
 
-export function downloadFileTool(download: ReturnType<typeof createDownloads>): AnyTool {
+export function downloadFileTool(download: ReturnType<typeof createDownloads>, defaultSeconds: number): AnyTool {
+  if (!(defaultSeconds >= 10 && defaultSeconds <= 1_800))
+    throw new TypeError("createWeb: downloadTimeoutSeconds must be 10 to 1800");
   return defineTool({
     name: "download_file",
     title: "Download a file",
     description:
       "Saves what a URL gives to a file, whole or not at all, and tells its SHA-256. The same call goes on with a download that was cut.",
     keywords: ["save", "wget", "curl", "fetch file", "下载", "ダウンロード"],
-    inputSchema: input,
+    inputSchema: inputOf(defaultSeconds),
     outputSchema: output,
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
     examples: [{ title: "Save a data set", input: { url: "https://example.org/data.csv", path: "data/" } }],

@@ -99,6 +99,14 @@ describe("slow", () => {
   });
 });
 
+describe("the limit of a call", () => {
+  it("covers the conversion too: a page that takes long in the worker", async () => {
+    const test = await testWeb({ worker: true });
+    test.world.on("http://s.pub/", `<p>x</p>${"<ul><li>".repeat(20_000)}`);
+    expect(failureOf(await test.fetch("http://s.pub/", { timeout: 1 })).code).toBe("timeout");
+  });
+});
+
 describe("http", () => {
   it("http-1: a friendly 404 is not content", async () => {
     const test = await testWeb();

@@ -84,7 +84,8 @@ describe.each(backEnds)("contract of $name", (backEnd) => {
     await expect(call).rejects.toMatchObject({ code: "cancelled" });
   });
 
-  it.runIf(backEnd.needsKey)("names what is missing without a key and asks nobody", async () => {
+  if (!backEnd.needsKey) return;
+  it("names what is missing without a key and asks nobody", async () => {
     const { world, scope } = await backEndWorld();
     const variable = `${backEnd.name.toUpperCase()}_API_KEY`;
     const kept = process.env[variable];

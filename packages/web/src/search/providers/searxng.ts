@@ -70,5 +70,10 @@ export function searxng(options: SearxngOptions): SearchProvider {
       }
       return received;
     },
+    async close() {
+      const opened = own;
+      own = undefined;
+      await opened?.close();
+    },
   };
 }
