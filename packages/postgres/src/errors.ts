@@ -40,7 +40,7 @@ function failureOf(error: unknown): Failure {
 /** The connection is gone, or the server goes or comes. */
 export function isTransient(error: unknown): boolean {
   const { code = "", message } = failureOf(error);
-  return /^(08|57P0|53300)/.test(code) || socketCodes.includes(code) || socketTexts.test(message);
+  return /^(08|57P0|53300|25P03)/.test(code) || socketCodes.includes(code) || socketTexts.test(message);
 }
 
 /** A connection that was never there, or that swallows what is sent: to try again at once would only wait again. */

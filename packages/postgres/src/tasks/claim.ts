@@ -43,22 +43,28 @@ export async function claimTasks(write: WriteJob, { query, tokens }: Wanted, aga
   const claims = again ? await claimedBefore(write, tokens) : [];
   const left = [...tokens].slice(claims.length);
   const caps = dispatch ? await countCaps(db, query.lanes ?? defaultLanes) : undefined;
-  let after: TaskRow | undefined;
-  while (left.length > 0) {
-    const size = Math.min(pageSize, caps === undefined ? left.length : pageSize);
-    const page = await candidates(write, query, caps?.fullLanes() ?? [], after, size);
-    for (const row of page) {
-      const [token] = left;
-      if (token === undefined) break;
-      const claim = await claimOne(write, query, row, caps, token);
-      if (claim === undefined) continue;
-      claims.push(claim);
-      left.shift();
-    }
-    after = page.at(-1);
-    if (after === undefined || query.taskId !== undefined) break;
-  }
+  await take(true);
+  // What somebody else holds just now, to index it or to look at it, may be free after all.
+  if (claims.length === 0) await take(false);
   return claims;
+
+  async function take(skipLocked: boolean): Promise<void> {
+    let after: TaskRow | undefined;
+    while (left.length > 0) {
+      const size = Math.min(pageSize, caps === undefined ? left.length : pageSize);
+      const page = await candidates(write, query, caps?.fullLanes() ?? [], after, size, skipLocked);
+      for (const row of page) {
+        const [token] = left;
+        if (token === undefined) break;
+        const claim = await claimOne(write, query, row, caps, token);
+        if (claim === undefined) continue;
+        claims.push(claim);
+        left.shift();
+      }
+      after = page.at(-1);
+      if (after === undefined || query.taskId !== undefined) return;
+    }
+  }
 }
 
 /** Claims that were made although the reply never came. */
@@ -80,6 +86,7 @@ async function candidates(
   fullLanes: readonly string[],
   after: TaskRow | undefined,
   limit: number,
+  skipLocked: boolean,
 ): Promise<TaskRow[]> {
   const { where, values } = claimable(query, db.now);
   const add = (condition: string, ...more: SqlValue[]) => {
@@ -92,7 +99,7 @@ async function candidates(
     add("(t.priority < ? OR (t.priority = ? AND t.seq > ?))", after.priority, after.priority, after.seq);
   return readRows(
     db,
-    `@task t WHERE ${where.join(" AND ")} ORDER BY t.priority DESC, t.seq LIMIT ? FOR UPDATE SKIP LOCKED`,
+    `@task t WHERE ${where.join(" AND ")} ORDER BY t.priority DESC, t.seq LIMIT ? FOR UPDATE${skipLocked ? " SKIP LOCKED" : ""}`,
     [...values, limit],
   );
 }

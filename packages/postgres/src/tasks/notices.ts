@@ -69,7 +69,7 @@ export async function leaseNotices(
     `SELECT n.*, t.id AS task_id FROM @notice n JOIN @task t ON t.seq = n.task
      WHERE n.acked_at IS NULL AND n.recipient = ANY(?::text[]) AND n.deliver_after <= ?
        AND (n.lease_until IS NULL OR n.lease_until <= ?)
-     ORDER BY n.created_at, n.settled, n.task LIMIT ? FOR UPDATE OF n SKIP LOCKED`,
+     ORDER BY n.created_at, n.settled, n.task, n.attempt, n.kind, n.n LIMIT ? FOR UPDATE OF n SKIP LOCKED`,
     [query.to, db.now, db.now, query.limit],
   );
   if (rows.length > 0)

@@ -42,17 +42,18 @@ export async function storeResult(
   if (text.length * 3 <= inlineBytes || Buffer.byteLength(text) <= inlineBytes) {
     return { note: JSON.stringify(note), text };
   }
-  let start = 0;
-  for (let at = 0; at < text.length; start += chunkChars) {
+  const starts: number[] = [];
+  const parts: string[] = [];
+  for (let at = 0; at < text.length; ) {
     const end = offsetOf(text, chunkChars, at);
-    await db.run("INSERT INTO @chunk(task, attempt, start_char, text) VALUES(?, ?, ?, ?)", [
-      task,
-      attempt,
-      start,
-      text.slice(at, end),
-    ]);
+    starts.push(starts.length * chunkChars);
+    parts.push(text.slice(at, end));
     at = end;
   }
+  await db.run(
+    "INSERT INTO @chunk(task, attempt, start_char, text) SELECT ?, ?, c.start, c.text FROM unnest(?::int[], ?::text[]) AS c(start, text)",
+    [task, attempt, starts, parts],
+  );
   return { note: JSON.stringify({ ...note, chunked: true }), text: headOf(text, headChars) };
 }
 
