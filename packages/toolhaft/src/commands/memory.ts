@@ -3,8 +3,9 @@ import { resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ToolError } from "@toolhaft/core";
+import type { MemoryOptions } from "@toolhaft/memory";
 import { CommandFault, exitCodeOf, exitCodes, usageFault } from "../exit-codes.ts";
-import { storeFile } from "../families.ts";
+import { memoryPlace } from "../families.ts";
 import type { Io } from "../io.ts";
 
 export interface MemoryFlags {
@@ -26,7 +27,7 @@ export async function memory(
   io: Io,
 ): Promise<number> {
   const { createMemory } = await import("@toolhaft/memory");
-  await using family = createMemory({ stateDir: () => resolve(io.cwd, ".toolhaft"), ...place(flags, io) });
+  await using family = createMemory({ stateDir: () => resolve(io.cwd, ".toolhaft"), ...(await place(flags, io)) });
   const print = (value: object, text: string) =>
     io.out(flags.json ? `${JSON.stringify(value, null, 2)}\n` : `${text}\n`);
   try {
@@ -80,11 +81,7 @@ export async function memory(
   }
 }
 
-function place(flags: MemoryFlags, io: Io): { path?: string } {
-  if (flags.store === undefined) return { path: resolve(io.cwd, ".toolhaft", "memory.db") };
-  return storeFile(
-    { store: /^postgres/.test(flags.store) ? flags.store : resolve(io.cwd, flags.store) },
-    "path",
-    "memory.db",
-  );
+function place(flags: MemoryFlags, io: Io): Promise<Pick<MemoryOptions, "path" | "store">> {
+  const store = flags.store ?? resolve(io.cwd, ".toolhaft");
+  return memoryPlace({ store: /^postgres(ql)?:\/\//.test(store) ? store : resolve(io.cwd, store) });
 }

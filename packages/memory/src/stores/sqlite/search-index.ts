@@ -108,7 +108,7 @@ export function isRebuilding(db: Database): boolean {
   return db.get("SELECT 1 FROM meta WHERE key = 'rebuild'") !== undefined;
 }
 
-function subjectsOf(about: readonly string[]): { key: string; firstTerm: string; name: string }[] {
+export function subjectsOf(about: readonly string[]): { key: string; firstTerm: string; name: string }[] {
   const subjects = new Map<string, { key: string; firstTerm: string; name: string }>();
   for (const name of about) {
     const key = foldText(name);

@@ -1,5 +1,5 @@
 import { createId } from "@toolhaft/core";
-import { describe, expect, it, onTestFinished } from "vitest";
+import type * as Vitest from "vitest";
 import {
   type Caller,
   type Draft,
@@ -10,7 +10,10 @@ import {
   type MemoryStore,
   termsOf,
   type WriteOutcome,
-} from "../src/index.ts";
+} from "./index.ts";
+
+/** What registers and judges the cases. */
+export type Runner = Pick<typeof Vitest, "describe" | "expect" | "it" | "onTestFinished">;
 
 const signal = new AbortController().signal;
 const anyone: Caller = { workspace: ".", agent: "main" };
@@ -46,7 +49,11 @@ function stored(outcome: WriteOutcome) {
 const everything = { scope: "both", category: null, tags: [], about: [] } as const;
 
 /** What every database of memories must do; run by each adapter with a store of its own per call of `open`. */
-export function describeMemoryStore(name: string, open: () => Promise<MemoryStore>): void {
+export function describeMemoryStore(
+  name: string,
+  open: () => Promise<MemoryStore>,
+  { describe, expect, it, onTestFinished }: Runner,
+): void {
   async function opened(): Promise<MemoryStore> {
     const store = await open();
     onTestFinished(async () => store[Symbol.asyncDispose]());
@@ -358,7 +365,11 @@ export function describeMemoryStore(name: string, open: () => Promise<MemoryStor
   }
 }
 
-export function describeKvStore(name: string, open: () => Promise<KvStore>): void {
+export function describeKvStore(
+  name: string,
+  open: () => Promise<KvStore>,
+  { describe, expect, it, onTestFinished }: Runner,
+): void {
   const how = { at: 1_790_000_000_000, limit: 3 };
   async function opened(): Promise<KvStore> {
     const store = await open();
@@ -414,7 +425,11 @@ export function describeKvStore(name: string, open: () => Promise<KvStore>): voi
   });
 }
 
-export function describeGraphStore(name: string, open: () => Promise<GraphStore>): void {
+export function describeGraphStore(
+  name: string,
+  open: () => Promise<GraphStore>,
+  { describe, expect, it, onTestFinished }: Runner,
+): void {
   async function opened(): Promise<GraphStore> {
     const store = await open();
     onTestFinished(async () => store[Symbol.asyncDispose]());

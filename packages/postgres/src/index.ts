@@ -1,0 +1,1 @@
+export type { PostgresOptions } from "./database.ts";
