@@ -1,55 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import type { NewTask } from "@toolhaft/tasks";
 import { runs } from "@toolhaft/testing";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { processRunner } from "../src/index.ts";
 import { agent, openDesk, session } from "./desk.ts";
+import { host } from "./programs.ts";
 import { agentProgram, eventually, isAlive } from "./runs.ts";
-
-const program = fileURLToPath(new URL("./fixtures/host.mjs", import.meta.url));
-
-interface Host {
-  process: ChildProcess;
-  lines: string[];
-  said(test: (line: string) => boolean, count?: number): Promise<void>;
-  kill(): Promise<void>;
-}
-
-/** A program with a dispatcher on a folder; it imports the built packages. */
-function host(directory: string, options: object): Host {
-  const child = spawn(process.execPath, [program, directory, JSON.stringify(options)], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const lines: string[] = [];
-  let waiting: { test: () => boolean; done: () => void; failed: (error: Error) => void }[] = [];
-  child.once("exit", (code) => {
-    for (const one of waiting) one.failed(new Error(`the host ended with ${code}`));
-  });
-  createInterface({ input: child.stdout }).on("line", (line) => {
-    lines.push(line);
-    for (const one of waiting) if (one.test()) one.done();
-    waiting = waiting.filter(({ test }) => !test());
-  });
-  const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-  return {
-    process: child,
-    lines,
-    said: (test, count = 1) =>
-      new Promise((done, failed) => {
-        const enough = () => lines.filter(test).length >= count;
-        if (enough()) done();
-        else waiting.push({ test: enough, done, failed });
-      }),
-    async kill() {
-      child.kill("SIGKILL");
-      await gone;
-    },
-  };
-}
 
 const launched = (lines: readonly string[]) =>
   lines.filter((line) => line.startsWith("launched ")).map((line) => line.slice("launched ".length));
