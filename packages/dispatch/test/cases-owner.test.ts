@@ -414,6 +414,27 @@ describe("budget: tokens and money", () => {
     expect(refused).toMatchObject({ ok: false, error: { code: "denied" } });
   });
 
+  it("budget-2 a child is given of what its parent has set aside, also where that is all there is", async () => {
+    let call: Awaited<ReturnType<typeof openDesk>>["call"] | undefined;
+    const nested = (below: string) =>
+      agent(
+        `above-${below}`,
+        async ({ context }) => {
+          const input = { subagent: below, prompt: "x", run_in_background: false };
+          return (await call?.("dispatch", input, context))?.text ?? "";
+        },
+        { dispatches: [below] },
+      );
+    const desk = await openDesk({
+      agents: [nested("above-leaf"), nested("leaf"), agent("leaf", () => "from the leaf")],
+    });
+    call = desk.call;
+    const id = await desk.launch("above-above-leaf", "x", { max_tokens: 3 });
+    expect((await desk.until(id, "completed", "error", "cancelled", "timeout")).result?.head).toContain(
+      "from the leaf",
+    );
+  });
+
   it("budget-3 a budget that is used up stops the next launch before it starts", async () => {
     let started = 0;
     const desk = await openDesk({
