@@ -10,7 +10,7 @@ export interface ModelServer {
   fallSilent(): void;
 }
 
-/** A model on loopback that says one sentence, in the two ways that the agent programs ask. */
+/** A model on loopback that says one sentence, over the API that the agent program speaks. */
 export async function modelServer(answer: string): Promise<ModelServer> {
   const asked: string[] = [];
   let silent = false;
@@ -18,15 +18,14 @@ export async function modelServer(answer: string): Promise<ModelServer> {
     let body = "";
     for await (const chunk of request) body += chunk;
     const path = request.url ?? "";
-    if (request.method !== "POST" || !/\/(responses|chat\/completions)$/.test(path)) {
+    if (request.method !== "POST" || !path.endsWith("/responses")) {
       response.writeHead(404).end();
       return;
     }
     asked.push(body);
     if (silent) return;
     response.writeHead(200, { "content-type": "text/event-stream" });
-    if (path.endsWith("/responses")) sayAsResponse(response, answer);
-    else sayAsCompletion(response, answer);
+    say(response, answer);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
@@ -43,7 +42,7 @@ export async function modelServer(answer: string): Promise<ModelServer> {
   };
 }
 
-function sayAsResponse(response: ServerResponse, text: string): void {
+function say(response: ServerResponse, text: string): void {
   const send = (event: { type: string }) => response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
   const item = { type: "message", role: "assistant", id: "msg_1", content: [{ type: "output_text", text }] };
   const usage = { input_tokens: 11, input_tokens_details: null, output_tokens: 5, output_tokens_details: null };
@@ -53,21 +52,4 @@ function sayAsResponse(response: ServerResponse, text: string): void {
     type: string;
   });
   response.end();
-}
-
-function sayAsCompletion(response: ServerResponse, content: string): void {
-  const chunk = (choice: object, more: object = {}) =>
-    response.write(
-      `data: ${JSON.stringify({
-        id: "c1",
-        object: "chat.completion.chunk",
-        created: 1,
-        model: "scripted",
-        choices: [{ index: 0, ...choice }],
-        ...more,
-      })}\n\n`,
-    );
-  chunk({ delta: { role: "assistant", content }, finish_reason: null });
-  chunk({ delta: {}, finish_reason: "stop" }, { usage: { prompt_tokens: 11, completion_tokens: 5, total_tokens: 16 } });
-  response.end("data: [DONE]\n\n");
 }

@@ -191,37 +191,6 @@ async function play(steps: readonly Step[]): Promise<void> {
   release();
   const isOpen = async () =>
     (await store.find({ kind: "dispatch", statuses: ["pending", "running", "awaiting_approval"], limit: 1 })).total > 0;
-  if (process.env.MODEL_TRACE) {
-    const t0 = performance.now();
-    await eventually(async () => !(await isOpen()) || performance.now() - t0 > 40_000);
-    if (await isOpen()) {
-      console.log(JSON.stringify(steps));
-      const { items } = await store.find({ kind: "dispatch", limit: 100 });
-      for (const t of items)
-        if (!t.end)
-          console.log(
-            JSON.stringify({
-              id: t.id,
-              agent: t.agent,
-              state: t.state,
-              attempt: t.attempt,
-              lease: t.leaseUntil,
-              nb: t.notBefore,
-              par: t.parentTask,
-              dep: t.dependsOn,
-              cr: t.cancelRequested,
-              prio: t.priority,
-            }),
-            JSON.stringify((await store.events(t.id, { limit: 50 })).items.map((e) => [e.kind, e.attempt])),
-          );
-      console.log(
-        JSON.stringify(await store.lanes()),
-        JSON.stringify(await store.budget({ root: session })),
-        [...running].map((r) => r.taskId),
-      );
-      throw new Error("open");
-    }
-  }
   await eventually(async () => !(await isOpen()));
   for (const [lane, count] of most) expect(count).toBeLessThanOrEqual(limitOf[lane] ?? 0);
   for (const { active } of await store.lanes()) expect(active).toEqual({ sync: 0, background: 0 });
@@ -250,9 +219,11 @@ async function oneNoticeEach(desk: Desk, ids: readonly string[]): Promise<void> 
 }
 
 describe("any order of events", () => {
-  it("no task waits for ever, caps hold, no budget is passed, and each end is told once", async () => {
+  it("no task waits for ever, caps hold, no budget is passed, and each end is told once", {
+    timeout: 900_000,
+  }, async () => {
     await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), play), {
-      numRuns: runs(200),
+      numRuns: runs(100),
       endOnFailure: true,
     });
   });
