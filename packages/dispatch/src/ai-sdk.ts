@@ -49,16 +49,18 @@ async function runLoop(
   try {
     for (;;) {
       await answerQuestions(messages, sink);
-      const onStep = (step: StepLike) => {
+      // The next step waits for it, so that a budget ends the loop after the report that used it up.
+      const onStep = async (step: StepLike) => {
         steps += 1;
         // Each call of a run counts once, also when a lost run is told again.
-        sink.usage({ key: `${request.attempt}:${createId()}`, total: usageOf(step.usage) });
+        const counted = sink.usage({ key: `${request.attempt}:${createId()}`, total: usageOf(step.usage) });
         if (step.text !== "") {
           said.push(step.text);
           sink.activity({ kind: "text", text: step.text });
         }
         for (const { toolName } of step.toolCalls) sink.activity({ kind: "tool", text: toolName });
         sink.transcript(JSON.stringify([...messages, ...step.response.messages]));
+        await counted;
       };
       const result = await ai.generateText({
         model: options.model,

@@ -68,6 +68,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     }
     return engine;
   };
+  const known = settings.tasks.api.knowAgents(async (name) => (await settings.agents.get(name)) !== undefined);
   const home = () => engineOf(settings.directory ?? process.cwd());
 
   const desk: Desk = {
@@ -118,6 +119,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     closing ??= (async () => {
       const open = [...engines.values()];
       engines.clear();
+      known[Symbol.dispose]();
       const unfinished = (await Promise.all(open.map((engine) => engine.close(how)))).flat();
       if (settings.ownsTasks) await settings.tasks.close();
       return { unfinished };

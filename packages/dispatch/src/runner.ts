@@ -76,8 +76,11 @@ export interface RunSink {
   handle(handle: RunHandle): void;
   /** `text` and `tool` reset the idle clock, `status` does not. */
   activity(entry: { kind: "text" | "tool" | "status"; text: string }): void;
-  /** A running total under a key: reporting a key again replaces its value. */
-  usage(entry: { key: string; total: Usage }): void;
+  /**
+   * A running total under a key: reporting a key again replaces its value. Resolves when it is counted, and the signal has
+   * fired if it was too much: who waits for it never spends more than one report beyond a budget.
+   */
+  usage(entry: { key: string; total: Usage }): Promise<void>;
   /** Puts a question and waits for its decision; the same key is put once. */
   ask(ask: Omit<ApprovalAsk, "taskId" | "attempt" | "agent">): Promise<ApprovalDecision>;
   /** Replaces what is kept of the conversation. */

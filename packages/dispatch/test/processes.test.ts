@@ -1,55 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import type { NewTask } from "@toolhaft/tasks";
-import { runs } from "@toolhaft/testing";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { processRunner } from "../src/index.ts";
-import { agent, openDesk, session } from "./desk.ts";
+import { agent, openDesk } from "./desk.ts";
+import { host } from "./programs.ts";
 import { agentProgram, eventually, isAlive } from "./runs.ts";
-
-const program = fileURLToPath(new URL("./fixtures/host.mjs", import.meta.url));
-
-interface Host {
-  process: ChildProcess;
-  lines: string[];
-  said(test: (line: string) => boolean, count?: number): Promise<void>;
-  kill(): Promise<void>;
-}
-
-/** A program with a dispatcher on a folder; it imports the built packages. */
-function host(directory: string, options: object): Host {
-  const child = spawn(process.execPath, [program, directory, JSON.stringify(options)], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const lines: string[] = [];
-  let waiting: { test: () => boolean; done: () => void; failed: (error: Error) => void }[] = [];
-  child.once("exit", (code) => {
-    for (const one of waiting) one.failed(new Error(`the host ended with ${code}`));
-  });
-  createInterface({ input: child.stdout }).on("line", (line) => {
-    lines.push(line);
-    for (const one of waiting) if (one.test()) one.done();
-    waiting = waiting.filter(({ test }) => !test());
-  });
-  const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-  return {
-    process: child,
-    lines,
-    said: (test, count = 1) =>
-      new Promise((done, failed) => {
-        const enough = () => lines.filter(test).length >= count;
-        if (enough()) done();
-        else waiting.push({ test: enough, done, failed });
-      }),
-    async kill() {
-      child.kill("SIGKILL");
-      await gone;
-    },
-  };
-}
 
 const launched = (lines: readonly string[]) =>
   lines.filter((line) => line.startsWith("launched ")).map((line) => line.slice("launched ".length));
@@ -193,87 +147,5 @@ describe("crash: killed at the wrong moment", () => {
     expect(isAlive(handle.pid)).toBe(false);
     const grandchild = Number(readFileSync(`${file}.pid`, "utf8"));
     expect(isAlive(grandchild)).toBe(false);
-  });
-});
-
-describe("many kills", () => {
-  it("no task is lost or stuck, and no notice lost or repeated, whenever dispatchers are killed", async () => {
-    const kills = runs(120);
-    const desk = await openDesk({
-      agents: quick,
-      limits: { leaseMs: 400 },
-      lanes: { default: { limit: 8, reservedSync: 0 }, perOwner: null },
-      resumeWithinMs: 3_600_000,
-    });
-    const { queue, store } = desk.tasks.api.backend(desk.workspace.directory);
-    const posted: string[] = [];
-    const post = async (count: number) => {
-      const task: NewTask = {
-        kind: "dispatch",
-        title: "work",
-        body: "x",
-        agent: "work",
-        lane: "work",
-        mode: "background",
-        maxAttempts: 1_000,
-        createdBy: { agent: "main", sessionId: session },
-        ownerSession: session,
-        rootSession: session,
-        depth: 1,
-      };
-      for (const { task: made } of await queue.post(Array.from({ length: count }, () => task))) posted.push(made.id);
-    };
-    const log = desk.workspace.path("delivered");
-    const options = {
-      limits: { leaseMs: 400 },
-      lanes: { default: { limit: 8, reservedSync: 0 }, perOwner: null },
-      resumeWithinMs: 3_600_000,
-      workMs: 60,
-      log,
-    };
-    let done = 0;
-    const loop = async () => {
-      while (done < kills) {
-        done += 1;
-        await post(3);
-        const victim = host(desk.workspace.directory, options);
-        await victim.said((line) => line === "ready");
-        await new Promise((resolve) => setTimeout(resolve, Math.random() * 500));
-        await victim.kill();
-      }
-    };
-    await Promise.all([loop(), loop(), loop()]);
-    await desk.dispatch.api.start();
-    for (const id of posted) await desk.until(id, "completed", "error", "timeout", "cancelled");
-    const { total } = await store.find({
-      kind: "dispatch",
-      statuses: ["pending", "running", "awaiting_approval"],
-      limit: 1,
-    });
-    expect(total).toBe(0);
-    for (const id of posted) {
-      const task = await desk.task(id);
-      expect(task).toMatchObject({ status: "completed", result: { head: `done ${id}` } });
-      const { items } = await store.events(id, { kinds: ["completed"], limit: 10 });
-      expect(items).toHaveLength(1);
-    }
-    // Each end is announced by one notice: delivered before, or still in the inbox.
-    const left: string[] = [];
-    for (;;) {
-      const { notices } = await desk.data<{ notices: { id: string }[] }>("dispatch_inbox", { limit: 50 });
-      if (notices.length === 0) {
-        const pending = await store.notices({ to: [session], limit: 1, leaseMs: 0 });
-        if (pending.length === 0) break;
-        continue;
-      }
-      left.push(...notices.map(({ id }) => id));
-      await desk.call("dispatch_inbox", { ack: notices.map(({ id }) => id), limit: 1 });
-    }
-    const delivered = existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : [];
-    const ends = new Set(
-      [...left, ...delivered].filter((id) => id.endsWith(":completed")).map((id) => id.split(":")[0]),
-    );
-    expect([...ends].sort()).toEqual([...posted].sort());
-    expect(new Set(left).size).toBe(left.length);
   });
 });

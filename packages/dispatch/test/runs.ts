@@ -56,7 +56,7 @@ export function recordingSink() {
       heard.activity.push(entry);
       look();
     },
-    usage({ key, total }) {
+    async usage({ key, total }) {
       heard.usage.set(key, total);
     },
     async ask(ask) {

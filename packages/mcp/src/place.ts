@@ -51,6 +51,7 @@ export function createSessionPlace(
       policy,
       askTimeoutMs: options.askTimeoutMs ?? 600_000,
       ...(options.clock && { clock: options.clock }),
+      ...(options.task && { task: options.task }),
     });
     return { workspace, policy, context };
   };

@@ -11,6 +11,8 @@ export interface ServeOptions {
   directory?: string;
   /** Decides every effect; a function where rules hang on the directory. @default core's `defaultPolicy` of the directory and roots */
   policy?: Policy | ((workspace: Workspace) => Policy);
+  /** The task that the client works on, and the secret of its claim: set where a dispatcher started the client. */
+  task?: { id: string; token: string };
   /** Tools that are found and loaded by need; the whole set otherwise. */
   lazy?: LazyTools;
   /** Gives `structuredContent` and `outputSchema`, too: twice the size, for applications. @default false */

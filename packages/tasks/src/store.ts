@@ -24,6 +24,8 @@ import type {
 export interface TaskBackend extends AsyncDisposable {
   readonly queue: TaskQueue;
   readonly store: TaskStore;
+  /** Where another process finds the same store, as `TOOLHAFT_STORE` says it: a folder, a file, or an address. */
+  readonly location?: string;
   /** Idempotent; ends every listener and timer. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type Family, nearest } from "@toolhaft/core";
 import type { MemoryOptions } from "@toolhaft/memory";
 import type { TasksOptions } from "@toolhaft/tasks";
@@ -20,6 +20,8 @@ export interface FamilyEntry {
   name: string;
   /** Served when nobody names a family. */
   byDefault: boolean;
+  /** Whether `all` takes it in. @default always */
+  inAll?(options: Pick<FamilyOptions, "options">): boolean;
   /** Loads the package; making the family opens nothing. */
   load(options: FamilyOptions): Promise<Family>;
 }
@@ -43,19 +45,9 @@ export const registry: readonly FamilyEntry[] = [
   {
     name: "dispatch",
     byDefault: false,
-    load: async (given) => {
-      const { createDispatch, installedAgents } = await import("@toolhaft/dispatch");
-      const store = await tasksPlace(given);
-      const { createTasks } = await import("@toolhaft/tasks");
-      // Clients give a call about a minute, and what they started ends with them.
-      return createDispatch({
-        agents: installedAgents(),
-        maxWaitMs: 50_000,
-        onClose: "cancel",
-        ...given.options?.dispatch,
-        ...(given.store !== undefined && { tasks: createTasks(store) }),
-      });
-    },
+    // Its agents spend money: they are served by name, or where the config lists them.
+    inAll: ({ options }) => options?.dispatch?.agents !== undefined,
+    load: async (given) => (await import("./dispatch-family.ts")).createDispatchFamily(given),
   },
   {
     name: "functions",
@@ -121,7 +113,7 @@ export const registry: readonly FamilyEntry[] = [
 const mcpPatience = 45;
 
 /** Where tasks are kept: a database, a file in the folder of `--store`, or the workspace's own. */
-async function tasksPlace(given: FamilyOptions): Promise<Pick<TasksOptions, "path" | "store">> {
+export async function tasksPlace(given: FamilyOptions): Promise<Pick<TasksOptions, "path" | "store">> {
   const connectionString = databaseOf(given);
   if (connectionString === undefined) return storeFile(given, "path", "tasks.db");
   return { store: (await import("@toolhaft/postgres/tasks")).postgresTasks({ connectionString }) };
@@ -139,12 +131,16 @@ function databaseOf({ store }: FamilyOptions): string | undefined {
 
 /** A family's file in the folder of `--store`; nothing without that flag. */
 export function storeFile<K extends string>(given: FamilyOptions, key: K, file: string): { [name in K]?: string } {
-  return storePlace(given, key, (folder) => join(folder, file));
+  // A store of one family may be named by its file; the others' stand beside it.
+  return storePlace(given, key, (place) => {
+    if (!place.endsWith(".db")) return join(place, file);
+    return file === "tasks.db" ? place : join(dirname(place), file);
+  });
 }
 
 /** The folder of `--store` itself. */
 export function storeFolder<K extends string>(given: FamilyOptions, key: K): { [name in K]?: string } {
-  return storePlace(given, key, (folder) => folder);
+  return storePlace(given, key, (place) => (place.endsWith(".db") ? dirname(place) : place));
 }
 
 function storePlace<K extends string>(
@@ -173,9 +169,10 @@ export function chooseFamilies(
   names: readonly string[],
   known: readonly FamilyEntry[] = registry,
   others: readonly string[] = [],
+  given: Pick<FamilyOptions, "options"> = {},
 ): readonly FamilyEntry[] {
   if (names.length === 0) return known.filter(({ byDefault }) => byDefault);
-  if (names.includes("all")) return known;
+  if (names.includes("all")) return known.filter(({ name, inAll }) => names.includes(name) || (inAll?.(given) ?? true));
   return [...new Set(names)].flatMap((name) => {
     const entry = known.find((family) => family.name === name);
     if (entry !== undefined) return [entry];

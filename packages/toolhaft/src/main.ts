@@ -2,6 +2,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import manifest from "../package.json" with { type: "json" };
 import type { CallFlags } from "./commands/call.ts";
 import type { DescribeFlags } from "./commands/describe.ts";
+import type { DispatchAction, DispatchFlags } from "./commands/dispatch.ts";
 import type { DoctorFlags } from "./commands/doctor.ts";
 import type { InitFlags } from "./commands/init.ts";
 import type { ListFlags } from "./commands/list.ts";
@@ -206,6 +207,25 @@ Examples:
     .action(async (action: MemoryAction, file: string | undefined, flags: MemoryFlags) => {
       const { memory } = await import("./commands/memory.ts");
       done(await memory(action, file, flags, io));
+    });
+
+  program
+    .command("dispatch")
+    .addArgument(new Argument("<action>", "what to do").choices(["approvals", "approve", "reject"]))
+    .argument("[task]", "id of the task that asks")
+    .description("what a person may do with the questions of subagents and no tool")
+    .option("--store <folder>", "where families keep their state (TOOLHAFT_STORE)", io.env.TOOLHAFT_STORE)
+    .option("--json", "print JSON")
+    .option("--approval <id>", "which question, where a task has several open")
+    .option("--comment <text>", "told to the subagent; a reject needs it")
+    .option("--root <session>", "approvals: only those below this session")
+    .addHelpText(
+      "after",
+      '\nExample:\n  toolhaft dispatch approve task_01KBQ7W3M2V8Y0T4N6R1C5D9EA --comment "port 5433"',
+    )
+    .action(async (action: DispatchAction, task: string | undefined, flags: DispatchFlags) => {
+      const { dispatch } = await import("./commands/dispatch.ts");
+      done(await dispatch(action, task, flags, io));
     });
 
   program

@@ -49,8 +49,9 @@ export function checkChoice(settings: ChosenSettings, known: readonly FamilyEntr
   chosenEntries(settings, known);
 }
 
-function chosenEntries({ families = [], onlyFamilies, mcpServers }: ChosenSettings, known: readonly FamilyEntry[]) {
-  const chosen = chooseFamilies(families, known, Object.keys(mcpServers));
+function chosenEntries(settings: ChosenSettings, known: readonly FamilyEntry[]) {
+  const { families = [], onlyFamilies, mcpServers } = settings;
+  const chosen = chooseFamilies(families, known, Object.keys(mcpServers), settings);
   if (onlyFamilies === undefined || onlyFamilies.includes("all")) return chosen;
   return chosen.filter(({ name }) => onlyFamilies.includes(name));
 }

@@ -13,6 +13,7 @@ describe("help and version", () => {
       ["init", "--help"],
       ["trust", "--help"],
       ["memory", "--help"],
+      ["dispatch", "--help"],
       ["complete", "--help"],
     ]) {
       const { code, out, err } = await command(words);

@@ -13,13 +13,26 @@ import type { Tracing } from "../tracing.ts";
 import { warnOfBudget } from "./budget-warning.ts";
 import { Changes } from "./changes.ts";
 import type { RunEnvironment } from "./environment.ts";
-import { launchGate } from "./launch-gate.ts";
 import { holdStale, type RecoveryReport } from "./recovery.ts";
 import { Run } from "./run.ts";
-import { applyPersistently } from "./settle.ts";
+import { usedBefore } from "./session-usage.ts";
 import { spentBefore } from "./spent.ts";
+import { agentFor } from "./take.ts";
+import { checkLimits, renewLeases } from "./upkeep.ts";
 
 const claimsAtOnce = 10;
+/** Entries that change nothing for anybody who waits for work. */
+const quiet: ReadonlySet<ChangeHint["kind"]> = new Set([
+  "activity",
+  "usage",
+  "progress",
+  "checkpoint",
+  "transcript",
+  "started",
+  "claimed",
+  "notice",
+]);
+
 /** Contexts of dispatching calls that are kept for the subagents' own tools. */
 const mostContexts = 1_000;
 
@@ -57,7 +70,7 @@ export class Engine implements RunEnvironment {
     this.metrics = metrics;
     this.#tracing = tracing;
     this.directory = directory;
-    this.storeName = join(directory, ".toolhaft", "tasks.db");
+    this.storeName = backend.location ?? join(directory, ".toolhaft");
     this.changes = new Changes(backend, settings.pollMs);
     this.delivery = new Delivery(backend.store, metrics, () => settings.clock.now());
   }
@@ -184,33 +197,9 @@ export class Engine implements RunEnvironment {
 
   async #take(claim: Claim, askedAt: number): Promise<void> {
     const { task, resume } = claim;
-    const ref: ClaimRef = { taskId: claim.taskId, fence: claim.fence };
     if (resume?.attached && this.#runs.get(task.id)?.adopt(claim)) return;
-    if (this.closed) {
-      await applyPersistently(this.queue, task.id, { kind: "release", key: createId(), ref });
-      return;
-    }
-    const agent = task.agent === null ? undefined : await this.settings.agents.get(task.agent);
-    if (agent === undefined) {
-      await applyPersistently(this.queue, task.id, {
-        kind: "fail",
-        key: `${task.id}:${claim.fence}:settle`,
-        ref,
-        reason: "runner_unavailable",
-        message: `there is no agent ${task.agent} in the directory any more`,
-        retryable: false,
-      });
-      return;
-    }
-    if (task.cancelRequested !== null) {
-      await applyPersistently(this.queue, task.id, { kind: "cancel", key: createId(), ref, ...task.cancelRequested });
-      return;
-    }
-    if (await launchGate(this, claim, agent)) return;
-    if (resume === null) this.metrics.queueWait(this.settings.clock.now() - Date.parse(task.createdAt));
-    else if (resume.why === "retry" || resume.why === "failed" || resume.why === "lost")
-      this.metrics.count("retried", { agent: agent.name });
-    if (resume?.why === "lost") this.metrics.count("lease_lost");
+    const agent = await agentFor(this, claim, this.closed);
+    if (agent === undefined) return;
     const spent = resume === null ? 0 : await spentBefore(this.store, task);
     const run = new Run(this, claim, agent, askedAt, spent);
     this.#runs.set(task.id, run);
@@ -270,59 +259,23 @@ export class Engine implements RunEnvironment {
   /** What time makes due: leases, limits, the sweep, the beat. */
   async #tick(): Promise<void> {
     const mono = performance.now();
+    const { pollMs, limits } = this.settings;
+    const { leaseMs } = limits;
     for (const run of this.#runs.values()) if (run.lease.isOver(mono)) run.stop({ kind: "lost" });
     try {
-      await this.#renew();
-      await this.#checkLimits();
-      if (performance.now() - this.#sweptAt >= this.settings.pollMs) {
+      await renewLeases(this.queue, this.#runs.values(), leaseMs, (taskId) => this.#lookAtRun(taskId));
+      await checkLimits(this.store, this.#runs.values(), this.settings.clock.now());
+      if (performance.now() - this.#sweptAt >= pollMs) {
         this.#sweptAt = performance.now();
         await this.queue.sweep();
       }
-      if (performance.now() - this.#beatAt >= this.settings.limits.leaseMs / 3) await this.#beat();
+      if (performance.now() - this.#beatAt >= leaseMs / 3) await this.#beat();
     } catch (error) {
       this.fault(error instanceof Error ? error.message : String(error));
     }
     if (this.closed) return;
     this.poke();
     void this.delivery.pass();
-  }
-
-  async #renew(): Promise<void> {
-    const now = performance.now();
-    const due = [...this.#runs.values()].filter((run) => run.lease.isDue(now) && run.stopped?.kind !== "lost");
-    if (due.length === 0) return;
-    const refs = due.map((run) => run.ref);
-    const answers = await this.queue.renew(refs, this.settings.limits.leaseMs);
-    for (const [at, run] of due.entries()) {
-      const answer = answers[at];
-      // One that was claimed anew meanwhile has another fence.
-      if (run.ref !== refs[at]) continue;
-      if (answer === "lost") run.stop({ kind: "lost" });
-      else run.lease.renewed(now);
-      if (answer === "cancel_requested") await this.#lookAtRun(run.taskId);
-    }
-  }
-
-  async #checkLimits(): Promise<void> {
-    const now = this.settings.clock.now();
-    for (const run of this.#runs.values()) {
-      const over = run.checkLimits(now);
-      if (over === undefined) continue;
-      if (over.kind === "limit" && over.reason === "idle_timeout" && (await this.#waitsForChild(run.taskId)))
-        run.signOfLife();
-      else run.stop(over);
-    }
-  }
-
-  /** The idle clock stands still while a child runs that the task waits for. */
-  async #waitsForChild(taskId: string): Promise<boolean> {
-    const { items } = await this.store.find({
-      kind: "dispatch",
-      parentTask: taskId,
-      statuses: ["pending", "running", "awaiting_approval"],
-      limit: 100,
-    });
-    return items.some(({ mode }) => mode === "sync");
   }
 
   async #beat(): Promise<void> {
@@ -338,16 +291,8 @@ export class Engine implements RunEnvironment {
     await this.store.beat(info);
   }
 
-  async usedBefore(session: string, task: Task): Promise<Usage | null> {
-    const { items } = await this.store.find({ kind: "dispatch", sessionId: session, limit: 100 });
-    let sum: Usage | null = null;
-    for (const one of items) {
-      for (const { attempt, sessionId, usage } of await this.store.attempts(one.id)) {
-        if (sessionId !== session || usage === null || (one.id === task.id && attempt === task.attempt)) continue;
-        sum = sum === null ? usage : addUsage(sum, usage);
-      }
-    }
-    return sum;
+  usedBefore(session: string, task: Task): Promise<Usage | null> {
+    return usedBefore(this.store, session, task);
   }
 
   warnOfBudget(run: Run): Promise<void> {
@@ -410,29 +355,4 @@ export class Engine implements RunEnvironment {
     } else run.stop({ kind: "release" });
     await run.done;
   }
-}
-
-/** Entries that change nothing for anybody who waits for work. */
-const quiet: ReadonlySet<ChangeHint["kind"]> = new Set([
-  "activity",
-  "usage",
-  "progress",
-  "checkpoint",
-  "transcript",
-  "started",
-  "claimed",
-  "notice",
-]);
-
-function addUsage(a: Usage, b: Usage): Usage {
-  const add = (x: number | null, y: number | null) => (x === null && y === null ? null : (x ?? 0) + (y ?? 0));
-  return {
-    inputTokens: add(a.inputTokens, b.inputTokens),
-    outputTokens: add(a.outputTokens, b.outputTokens),
-    reasoningTokens: add(a.reasoningTokens, b.reasoningTokens),
-    cacheReadTokens: add(a.cacheReadTokens, b.cacheReadTokens),
-    cacheWriteTokens: add(a.cacheWriteTokens, b.cacheWriteTokens),
-    costUsd: add(a.costUsd, b.costUsd),
-    complete: a.complete && b.complete,
-  };
 }

@@ -25,7 +25,7 @@ export class Reports {
   #activityTimer: ReturnType<typeof setTimeout> | undefined;
   #writtenAt = Number.NEGATIVE_INFINITY;
   readonly #usage = new Map<string, Usage>();
-  #usageQueued = false;
+  #usageQueued: Promise<void> | undefined;
   #transcript: string | undefined;
   #transcriptQueued = false;
   #tools = 0;
@@ -57,11 +57,11 @@ export class Reports {
     }
   }
 
-  usage(key: string, total: Usage): void {
+  /** Resolves when it is counted. */
+  usage(key: string, total: Usage): Promise<void> {
     this.#usage.set(key, total);
-    if (this.#usageQueued) return;
-    this.#usageQueued = true;
-    void this.inOrder(() => this.#writeUsage());
+    this.#usageQueued ??= this.inOrder(() => this.#writeUsage());
+    return this.#usageQueued;
   }
 
   transcript(text: string): void {
@@ -96,7 +96,7 @@ export class Reports {
   }
 
   async #writeUsage(): Promise<void> {
-    this.#usageQueued = false;
+    this.#usageQueued = undefined;
     const { taskId, attempt } = this.#target;
     for (const [key, total] of [...this.#usage]) {
       await this.#append({
@@ -107,7 +107,7 @@ export class Reports {
       });
       // One that came meanwhile is written next.
       if (this.#usage.get(key) === total) this.#usage.delete(key);
-      else if (!this.#usageQueued) this.usage(key, this.#usage.get(key) ?? total);
+      else void this.usage(key, this.#usage.get(key) ?? total);
     }
     await this.#target.counted();
   }

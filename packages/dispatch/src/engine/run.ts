@@ -1,20 +1,20 @@
 import { setMaxListeners } from "node:events";
-import { createContext, isToolError, type ToolContext } from "@toolhaft/core";
-import type { Approval, ApprovalDecision, Claim, ClaimRef, Edge, Task, TimeLimits } from "@toolhaft/tasks";
+import { isToolError } from "@toolhaft/core";
+import type { ApprovalDecision, Claim, ClaimRef, Edge, Task, TimeLimits } from "@toolhaft/tasks";
 import type { AgentSpec } from "../agents.ts";
 import { judge } from "../approval.ts";
 import { mergeLimits } from "../limits.ts";
 import { priced } from "../prices.ts";
-import { promptOf } from "../prompt.ts";
 import type { RunHandle, RunOutcome, RunRequest, RunSink } from "../runner.ts";
+import { checked, isHandle } from "./checked.ts";
+import { decisionOn } from "./decision.ts";
 import type { RunEnvironment } from "./environment.ts";
 import { Lease } from "./lease.ts";
 import { Reports } from "./reports.ts";
+import { requestOf } from "./request.ts";
+import { Said } from "./said.ts";
 import { settle } from "./settle.ts";
-import { overLimit, type RunClock, type Stop } from "./stop.ts";
-
-/** Most code points of text that are kept while a run talks; the store keeps the end of long results, too. */
-const keptChars = 20 * 1024 * 1024;
+import { overLimit, type RunClock, RunStopped, type Stop } from "./stop.ts";
 
 /** One attempt on its way: a claim, its runner, and everything that can end it. */
 export class Run implements RunClock {
@@ -46,8 +46,7 @@ export class Run implements RunClock {
   #handle: RunHandle | undefined;
   #starting: Promise<void> | undefined;
   #asking: Promise<unknown> = Promise.resolve();
-  #said: string[] = [];
-  #saidChars = 0;
+  readonly #said = new Said();
   #waitingSince = 0;
   /** Active time of the attempt before this run, in milliseconds. */
   readonly #spentBefore: number;
@@ -102,7 +101,7 @@ export class Run implements RunClock {
     if (this.stopped !== undefined || this.phase === "ending") return;
     this.stopped = why;
     this.stoppedWhile = this.phase;
-    this.#controller.abort(new DOMException(`the run was stopped: ${why.kind}`, "AbortError"));
+    this.#controller.abort(new RunStopped(why.kind));
   }
 
   /** What the clocks say now. */
@@ -129,7 +128,7 @@ export class Run implements RunClock {
       const outcome = await this.#race(this.#call());
       await this.#reports.flush();
       this.phase = "ending";
-      await settle(this.#env, this, outcome, this.#said.join(""));
+      await settle(this.#env, this, outcome, this.#said.text);
     } catch (error) {
       this.#env.fault(`${runner.name}: ${error instanceof Error ? error.message : String(error)}`);
     } finally {
@@ -162,8 +161,10 @@ export class Run implements RunClock {
       await this.#stopOrphan();
       const request = await this.#request();
       const sink = this.#sink();
-      const { handle } = this.claim.resume ?? {};
-      if (runner.caps.reattach && runner.reattach !== undefined && isHandle(handle)) {
+      const { handle, why } = this.claim.resume ?? {};
+      // Only what was interrupted may still be there; what had ended is done anew.
+      const interrupted = why === "lost" || why === "release";
+      if (interrupted && runner.caps.reattach && runner.reattach !== undefined && isHandle(handle)) {
         const picked = await runner.reattach(handle, request, sink, this.signal);
         if (picked !== "lost") return checked(picked);
       }
@@ -185,46 +186,17 @@ export class Run implements RunClock {
     await runner.reap?.(resume.handle);
   }
 
-  async #request(): Promise<RunRequest> {
-    const { claim, task, agent } = this;
-    const { settings, directory } = this.#env;
-    const session = this.#session;
-    const now = settings.clock.now();
-    return {
-      taskId: task.id,
-      attempt: task.attempt,
-      depth: task.depth,
-      agent,
-      prompt: promptOf(task, claim.resume, session !== null),
-      directory,
-      env: { TOOLHAFT_TASK: task.id, TOOLHAFT_TASK_TOKEN: claim.token, TOOLHAFT_STORE: this.#env.storeName },
-      session,
-      transcript: session === null ? null : (claim.resume?.transcript ?? null),
-      used: session === null ? null : await this.#env.usedBefore(session, task),
-      decision: claim.resume?.decision ?? null,
-      allowance: claim.reserved ?? claim.terms.budget,
-      deadline: now + this.limits.wallMs - this.#spentBefore,
-      context: this.#context(),
-    };
-  }
-
-  /** The context of tools that the subagent calls in this process. Its token changes when a claim is renewed by approval. */
-  #context(): ToolContext {
+  #request(): Promise<RunRequest> {
     const run = this;
-    const { task, agent } = this;
-    const credentials = {
-      id: task.id,
+    return requestOf(this.#env, {
+      claim: this.claim,
+      agent: this.agent,
+      session: this.#session,
+      signal: this.signal,
+      leftMs: this.limits.wallMs - this.#spentBefore,
       get token() {
         return run.#token;
       },
-    };
-    return createContext({
-      ...this.#env.contextFor(task),
-      directory: this.#env.directory,
-      sessionId: this.#session ?? `session_${task.id.slice("task_".length)}`,
-      agent: agent.name,
-      task: credentials,
-      signal: this.signal,
     });
   }
 
@@ -256,13 +228,13 @@ export class Run implements RunClock {
       activity: ({ kind, text }) => {
         if (ended()) return;
         if (kind !== "status") this.#sign();
-        if (kind === "text") this.#keep(text);
+        if (kind === "text") this.#said.add(text);
         this.#reports.activity(kind, text);
       },
-      usage: ({ key, total }) => {
+      usage: async ({ key, total }) => {
         if (ended()) return;
         this.#sign();
-        this.#reports.usage(key, priced(total, this.agent.runner.model, this.#env.settings.prices));
+        await this.#reports.usage(key, priced(total, this.agent.runner.model, this.#env.settings.prices));
       },
       ask: (ask) => {
         // One question at a time: the next is put when the one before is answered.
@@ -279,16 +251,6 @@ export class Run implements RunClock {
   #sign(): void {
     this.lastSign = this.#env.settings.clock.now();
     if (this.#starting === undefined) void this.#start();
-  }
-
-  /** Keeps the end of what was said, for a partial result. */
-  #keep(text: string): void {
-    this.#said.push(text);
-    this.#saidChars += text.length;
-    if (this.#saidChars <= keptChars * 2) return;
-    const kept = this.#said.join("").slice(-keptChars);
-    this.#said = [kept];
-    this.#saidChars = kept.length;
   }
 
   #start(): Promise<void> {
@@ -322,10 +284,8 @@ export class Run implements RunClock {
   async #ask(asked: Parameters<RunSink["ask"]>[0]): Promise<ApprovalDecision> {
     const { settings, store } = this.#env;
     const ask = { ...asked, taskId: this.taskId, attempt: this.attempt, agent: this.agent.name };
-    const known = (await store.approvals({ taskId: this.taskId })).find(
-      ({ attempt, key }) => attempt === this.attempt && key === ask.key,
-    );
-    if (known !== undefined && known.state !== "open") return decisionOf(known);
+    const known = await decisionOn(store, this, ask.key);
+    if (known !== undefined) return known;
     const judged = await judge(settings.approval, ask, settings.interactive);
     if ("decision" in judged) return judged.decision;
     if (this.#starting === undefined) await this.#start();
@@ -353,11 +313,9 @@ export class Run implements RunClock {
     const claim = await next;
     this.#adopted = undefined;
     await this.#goOn(claim);
-    const decided = (await store.approvals({ taskId: this.taskId })).find(
-      ({ attempt, key }) => attempt === this.attempt && key === ask.key,
-    );
-    if (decided === undefined || decided.state === "open") throw new Error("the decision is not in the store");
-    return decisionOf(decided);
+    const decided = await decisionOn(store, this, ask.key);
+    if (decided === undefined) throw new Error("the decision is not in the store");
+    return decided;
   }
 
   async #goOn(claim: Claim): Promise<void> {
@@ -383,32 +341,4 @@ export class Run implements RunClock {
       message: `the budget is used up: ${exceeded} ${consumed[exceeded]} of ${granted[exceeded] ?? 0} granted`,
     });
   }
-}
-
-function decisionOf(approval: Approval): ApprovalDecision {
-  const { id, key, state, decidedBy, comment, onExpire } = approval;
-  const decision = state === "open" ? "expired" : state;
-  return {
-    approvalId: id,
-    key,
-    decision,
-    allowed: decision === "approved" || (decision === "expired" && onExpire === "allow"),
-    by: decidedBy ?? "expiry",
-    comment,
-  };
-}
-
-/** Runners may be written by anyone: what is no outcome is a failure. */
-function checked(outcome: RunOutcome): RunOutcome {
-  const given: unknown = outcome;
-  if (typeof given === "object" && given !== null && "kind" in given) {
-    if (outcome.kind === "done" && typeof outcome.output === "string") return outcome;
-    if (outcome.kind === "failed" || outcome.kind === "paused") return outcome;
-  }
-  return { kind: "failed", message: "the runner gave no outcome", retryable: false };
-}
-
-/** A handle as a runner gave it: it comes from the store as it went in. */
-function isHandle(value: unknown): value is RunHandle {
-  return typeof value === "object" && value !== null;
 }

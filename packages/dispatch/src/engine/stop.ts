@@ -8,6 +8,16 @@ export type Stop =
   | { kind: "exceed"; message: string }
   | { kind: "release" };
 
+/** The reason of a run's signal. Of `lost` another dispatcher may have taken the work over where it stands. */
+export class RunStopped extends DOMException {
+  readonly kind: Stop["kind"];
+
+  constructor(kind: Stop["kind"]) {
+    super(`the run was stopped: ${kind}`, "AbortError");
+    this.kind = kind;
+  }
+}
+
 /** What the clocks of a run say; times in milliseconds of the injected clock. */
 export interface RunClock {
   phase: "starting" | "running" | "waiting" | "ending";

@@ -164,7 +164,7 @@ function listen(
     },
     tool: (text) => sink.activity({ kind: "tool", text }),
     status: (text) => sink.activity({ kind: "status", text }),
-    usage: (key, total) => sink.usage({ key, total }),
+    usage: (key, total) => void sink.usage({ key, total }),
     answer(text) {
       answer = text;
     },

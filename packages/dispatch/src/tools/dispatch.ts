@@ -1,5 +1,5 @@
 import { type AnyTool, defineTool, type ToolContext, ToolError } from "@toolhaft/core";
-import { type Approval, isEnded, type Task, type TextWindow, textWindowSchema, usageSchema } from "@toolhaft/tasks";
+import { type Approval, isEnded, type Task, textWindowSchema, usageSchema } from "@toolhaft/tasks";
 import { z } from "zod";
 import type { AgentSpec } from "../agents.ts";
 import { cancelTree } from "../cancel.ts";
@@ -11,10 +11,12 @@ import { approvalSchema, statusSchema, text } from "../schemas.ts";
 import { duration, usageText, windowText } from "../show.ts";
 import { endNotices, waitFor } from "../wait.ts";
 import { fitWindow } from "../window.ts";
+import { describe } from "./dispatch-description.ts";
+import { failureOf } from "./dispatch-failure.ts";
+import { queueOf, waits } from "./dispatch-queue.ts";
 
 const maxPrompt = 1_000_000;
 const inlineChars = 16_000;
-const exactBelow = 20;
 
 const outputSchema = z.object({
   taskId: z.string(),
@@ -144,37 +146,6 @@ async function launched(engine: Engine, posted: Task, agent: AgentSpec): Promise
   return { ...base(task, agent, "launched"), queue: await queueOf(engine, task) };
 }
 
-/** What a task that has not started waits for; null once it has. */
-async function queueOf(engine: Engine, task: Task): Promise<NonNullable<Output["queue"]> | null> {
-  const lane = task.lane ?? "";
-  if (task.state === "blocked") return { ahead: task.dependsOn.length, waitsFor: "dependency", lane };
-  if (task.state !== "queued") return null;
-  const snapshot = (await engine.store.lanes()).find((one) => one.lane === lane);
-  if (snapshot === undefined) return { ahead: 0, waitsFor: "slot", lane };
-  const free = task.mode === "sync" ? snapshot.available.sync : snapshot.available.background;
-  // Of a long queue the length says enough: what was posted last stands behind all of its priority.
-  const ahead = snapshot.queued > exactBelow ? snapshot.queued - 1 : await aheadOf(engine, task);
-  return { ahead, waitsFor: free > ahead ? "budget" : "slot", lane };
-}
-
-async function aheadOf(engine: Engine, task: Task): Promise<number> {
-  let ahead = 0;
-  let cursor: string | undefined;
-  do {
-    const page = await engine.store.find({
-      kind: "dispatch",
-      statuses: ["pending"],
-      limit: 100,
-      ...(cursor !== undefined && { cursor }),
-    });
-    for (const one of page.items)
-      if (one.lane === task.lane && one.state === "queued" && one.id !== task.id)
-        if (one.priority > task.priority || (one.priority === task.priority && one.seq < task.seq)) ahead += 1;
-    cursor = page.nextCursor ?? undefined;
-  } while (cursor !== undefined);
-  return ahead;
-}
-
 async function awaiting(engine: Engine, task: Task, agent: AgentSpec): Promise<Output> {
   const [approval] = await engine.store.approvals({ taskId: task.id, open: true });
   return { ...base(task, agent, "awaiting_approval"), ...(approval !== undefined && { approval: shown(approval) }) };
@@ -197,38 +168,6 @@ async function finished(engine: Engine, task: Task, agent: AgentSpec): Promise<O
   };
 }
 
-function failureOf(task: Task, partial: TextWindow): ToolError {
-  const reason = task.end?.reason ?? "cancelled";
-  const message = `${task.id} (${task.agent}) ended with ${reason}: ${task.end?.message ?? "no message"}`;
-  const kept = partial.totalChars === 0 ? "" : `; ${partial.totalChars} characters of output were kept`;
-  const read = `dispatch_output {"task_id":"${task.id}"}`;
-  return new ToolError(codeOf(reason), message + kept, {
-    hint: partial.totalChars === 0 ? `task_retry {"task_id":"${task.id}"} runs it again` : `read it with ${read}`,
-    retryable: false,
-    details: { taskId: task.id, sessionId: task.sessionId, reason, partial },
-  });
-}
-
-function codeOf(reason: string): "upstream" | "timeout" | "cancelled" | "denied" | "unavailable" {
-  switch (reason) {
-    case "wall_timeout":
-    case "idle_timeout":
-    case "queue_timeout":
-    case "not_started":
-      return "timeout";
-    case "cancelled":
-      return "cancelled";
-    case "budget_exceeded":
-    case "approval_rejected":
-    case "approval_expired":
-      return "denied";
-    case "runner_unavailable":
-      return "unavailable";
-    default:
-      return "upstream";
-  }
-}
-
 function render(output: Output, toolName: (original: string) => string): string {
   const { taskId, sessionId, outcome, result, approval } = output;
   const read = `${toolName("dispatch_output")} {"task_id":"${taskId}"}`;
@@ -247,7 +186,7 @@ function render(output: Output, toolName: (original: string) => string): string 
       return [
         "Background task launched.",
         `Task ID: ${taskId}`,
-        `Session ID: ${sessionId ?? waits(output)}`,
+        `Session ID: ${sessionId ?? waits(output.queue, output.status)}`,
         `You will be told when it ends. Read it then with ${read}`,
       ].join("\n");
     case "promoted":
@@ -267,31 +206,7 @@ function render(output: Output, toolName: (original: string) => string): string 
   }
 }
 
-function waits({ queue, status }: Output): string {
-  if (queue === undefined || queue === null) return status === "pending" ? "(starting)" : "(none yet)";
-  if (queue.waitsFor === "dependency") return `(waits for ${queue.ahead} other task${queue.ahead === 1 ? "" : "s"})`;
-  if (queue.waitsFor === "budget") return "(queued, waits for budget)";
-  return `(queued, ${queue.ahead} ahead in lane ${queue.lane})`;
-}
-
 function firstLine(prompt: string): string {
   const line = prompt.trim().split("\n")[0]?.trim() ?? "";
   return lengthOf(line) > 200 ? `${[...line].slice(0, 199).join("")}…` : line;
-}
-
-const head = "Hands work to a subagent that sees only your prompt. In the background you are told when it ends.";
-const maxDescription = 1_024;
-
-/** The description names the agents when they are a plain list, as far as there is room. */
-function describe(listed: readonly AgentSpec[] | undefined, topLevel: readonly string[] | "*"): string {
-  if (listed === undefined) return `${head} agent_list tells whom you may dispatch.`;
-  const agents = topLevel === "*" ? listed : listed.filter(({ name }) => topLevel.includes(name));
-  if (agents.length === 0) return `${head} agent_list tells whom you may dispatch.`;
-  let shownText = `${head} Subagents:`;
-  for (const [at, { name, description }] of agents.entries()) {
-    const more = ` ${name} (${description.replace(/\s+/g, " ").trim().replace(/\.$/, "")})${at === agents.length - 1 ? "." : ";"}`;
-    if (shownText.length + more.length > maxDescription - 40) return `${shownText} … agent_list has all.`;
-    shownText += more;
-  }
-  return shownText;
 }

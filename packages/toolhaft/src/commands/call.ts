@@ -6,6 +6,7 @@ import { exitCodeOf, exitCodes, usageFault } from "../exit-codes.ts";
 import type { FamilyEntry } from "../families.ts";
 import type { Io } from "../io.ts";
 import { rulesOf, userPolicy } from "../policy.ts";
+import { taskOfEnvironment } from "../task-of-environment.ts";
 import { findTool } from "../tools.ts";
 
 export interface CallFlags extends SettingFlags {
@@ -40,6 +41,7 @@ export async function call(
       directory,
       agent: "cli",
       policy: userPolicy(rules, directory, [directory]),
+      ...taskOfEnvironment(io),
       ...(io.ask && { asker: terminalAsker(io.ask) }),
     });
     const result = await limited.call(input, {

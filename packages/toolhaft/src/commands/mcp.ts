@@ -6,6 +6,7 @@ import { CommandFault, exitCodes, usageFault } from "../exit-codes.ts";
 import type { FamilyEntry } from "../families.ts";
 import type { Io } from "../io.ts";
 import { rulesOf, userPolicy } from "../policy.ts";
+import { taskOfEnvironment } from "../task-of-environment.ts";
 import { checkChoice, loadTools, type ToolChoice } from "../tools.ts";
 
 export interface McpFlags extends SettingFlags {
@@ -58,6 +59,7 @@ export async function mcp(
     policy: (workspace) => userPolicy(rules, workspace.directory, workspace.roots),
     onError: (error) => note(error.message),
     ...(settings.directory !== undefined && { directory: settings.directory }),
+    ...taskOfEnvironment(io),
     ...(settings.structured && { structured: true }),
     ...(settings.lazy && set !== undefined && { lazy: await lazily(set) }),
   };

@@ -136,8 +136,9 @@ export function reserve(db: Database, row: TaskRecord, step: BudgetLimits | unde
   const kept = row.reserved === 1 ? reservationOf(db, row.seq) : undefined;
   if (kept !== undefined) return { outcome: "reserved", granted: kept.granted };
   const scopes = scopesOf(db, row);
-  const { room, held, limited } = roomOf(db, scopes);
-  if (limited.length === 0) return { outcome: "none" };
+  const before = roomOf(db, scopes);
+  if (before.limited.length === 0) return { outcome: "none" };
+  const { room, held, limited } = lend(db, row, before) ? roomOf(db, scopes) : before;
   const granted: BudgetLimits = {};
   for (const measure of budgetMeasures) {
     const left = room[measure];
@@ -156,6 +157,30 @@ export function reserve(db: Database, row: TaskRecord, step: BudgetLimits | unde
     ]);
   }
   return { outcome: "reserved", granted };
+}
+
+/**
+ * Where what is left is held by the tasks above, they give half of it to the child: else a parent that waits for its child
+ * would hold for ever what the child waits for. Nothing is used twice, for what is given is taken off.
+ */
+function lend(db: Database, row: TaskRecord, { room, held }: ReturnType<typeof roomOf>): boolean {
+  const missing = budgetMeasures.filter((measure) => (room[measure] ?? 1) <= 0 && held.has(measure));
+  let lent = false;
+  for (let parent = row.parent; parent !== null && missing.length > 0; ) {
+    const above = db.get<{ seq: number; parent: string | null }>("SELECT seq, parent FROM task WHERE id = ?", [parent]);
+    const reservation = above && reservationOf(db, above.seq);
+    const { granted, consumed } = reservation ?? { granted: {}, consumed: nothing };
+    for (const measure of [...missing]) {
+      const unused = (granted[measure] ?? 0) - consumed[measure];
+      if (unused <= 0) continue;
+      granted[measure] = (granted[measure] ?? 0) - (measure === "costUsd" ? unused / 2 : Math.ceil(unused / 2));
+      db.run("UPDATE reservation SET granted_json = ? WHERE task = ?", [JSON.stringify(granted), above?.seq ?? 0]);
+      missing.splice(missing.indexOf(measure), 1);
+      lent = true;
+    }
+    parent = above?.parent ?? null;
+  }
+  return lent;
 }
 
 function stepOf(step: BudgetLimits | undefined, measure: BudgetMeasure): number {

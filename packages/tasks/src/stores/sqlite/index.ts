@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import type { Database } from "@toolhaft/sqlite";
 import { noSuchTask } from "../../ids.ts";
 import type { Task } from "../../model.ts";
@@ -47,9 +47,15 @@ export function sqliteBackend(options: SqliteTasksOptions = {}, hooks: SqliteHoo
   return {
     queue: queueOf(file, changes),
     store: storeOf(file),
+    location: locationOf(resolve(path)),
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** The folder of a file that has the usual name, so that other state can stand beside it. */
+function locationOf(path: string): string {
+  return basename(path) === "tasks.db" ? dirname(path) : path;
 }
 
 function queueOf(file: TasksFile, changes: ReturnType<typeof watchChanges>): TaskQueue {
