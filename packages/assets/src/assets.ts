@@ -4,7 +4,7 @@ import { createChanger } from "./evolve/change.ts";
 import { createHistories } from "./evolve/histories.ts";
 import { createOperations, type Operations } from "./evolve/operations.ts";
 import type { AssetsOptions } from "./options.ts";
-import { createTextCache } from "./reference-cache.ts";
+import { createReferenceTexts } from "./reference-texts.ts";
 import type { AssetCatalog } from "./store.ts";
 import { composeTool } from "./tools/compose.ts";
 import { evolveCreateTool } from "./tools/evolve/create.ts";
@@ -45,7 +45,7 @@ export function createAssets(options: AssetsOptions = {}): Assets {
   const writers = createWriters(desk);
   const histories = createHistories(desk, writers);
   const changer = createChanger(desk, writers, histories);
-  const cache = createTextCache();
+  const cache = createReferenceTexts();
   const tools: AnyTool[] = [
     searchTool(desk),
     inspectTool(desk, histories),

@@ -34,11 +34,20 @@ export function foldPoints(text: string, caseSensitive: boolean): Folded {
   return { points, origins };
 }
 
-/** Simple folding: what has no single lower-case code point stays. */
+/**
+ * Simple folding: by way of the upper case, which brings ſ and s, µ and μ, ς and σ together; what has no single letter
+ * stays, and so do the two i of Turkish.
+ *
+ * @see https://www.unicode.org/Public/UCD/latest/ucd/CaseFolding.txt
+ */
 function simpleFold(point: string): string {
-  const lower = point.toLowerCase();
-  if (lower === point) return point === "ς" ? "σ" : point;
-  return [...lower].length === 1 ? lower : point;
+  if (point === "ı") return point;
+  const upper = single(point.toUpperCase()) ?? point;
+  return single(upper.toLowerCase()) ?? point;
+}
+
+function single(text: string): string | undefined {
+  return text.length === 1 || [...text].length === 1 ? text : undefined;
 }
 
 /** Where `needle` occurs in folded points, without overlaps, as code points of the text. */

@@ -95,6 +95,11 @@ export function inScope(asset: Asset, scope: string): boolean {
   return asset.owners.some((owner) => isBelow(scope, owner));
 }
 
+/** Whether an asset is of a type and in the scope of a role, where those are given. */
+export function fits(asset: Asset, type: AssetType | undefined, role: string | undefined): boolean {
+  return (type === undefined || asset.type === type) && (role === undefined || inScope(asset, role));
+}
+
 /** Roles whose assets a role sees: itself, its parents, and null for what belongs to none. */
 export function visibleFrom(role: string | null): (string | null)[] {
   const seen: (string | null)[] = [];

@@ -34,36 +34,44 @@ export function linesOf(text: string): string[] {
   return lines;
 }
 
-/** A question made ready, so that files without any hit are passed over quickly. */
+/** A question made ready, so that files and lines without any hit are passed over quickly. */
 export interface Needle {
   points: readonly string[];
   caseSensitive: boolean;
-  /** Present when the needle is ASCII: lines are passed over by plain search. */
+  /** Present when the needle is ASCII: texts are passed over by plain search. */
   ascii?: string;
-  /** Whether a letter outside ASCII folds to one of the needle's: then only ASCII lines are passed over so. */
-  hasLookAlike: boolean;
 }
 
 export function needleOf(query: string, caseSensitive: boolean): Needle {
   const { points } = foldPoints(query, caseSensitive);
   const text = points.join("");
-  const ascii = /^[\x00-\x7f]*$/.test(text);
-  // k, s and i have look-alikes outside ASCII that fold to them.
-  return { points, caseSensitive, hasLookAlike: !caseSensitive && /[ksi]/.test(text), ...(ascii && { ascii: text }) };
+  return { points, caseSensitive, ...(/^[\x00-\x7f]*$/.test(text) && { ascii: text }) };
 }
 
-const asciiLine = /^[\x00-\x7f]*$/;
+/** Signs outside ASCII that fold or compose to one within it: K and ſ fold to k and s, two compose to ; and `. */
+const lookAlike = /[\u017f\u212a\u037e\u1fef]/;
 
-/** Whether a line cannot hold the needle. */
-function passesOver(line: string, { ascii, caseSensitive, hasLookAlike }: Needle): boolean {
-  if (ascii === undefined || (caseSensitive ? line : line.toLowerCase()).includes(ascii)) return false;
-  return !hasLookAlike || asciiLine.test(line);
+/** A text and what plain search needs to know of it. */
+export interface Searched {
+  text: string;
+  /** In lower case. */
+  lower: string;
+  hasLookAlike: boolean;
+}
+
+export function searchedOf(text: string): Searched {
+  return { text, lower: text.toLowerCase(), hasLookAlike: lookAlike.test(text) };
+}
+
+/** Whether a text can hold the needle at all; most cannot, and need not be looked at closely. */
+export function mayHold({ text, lower, hasLookAlike }: Searched, { ascii, caseSensitive }: Needle): boolean {
+  return ascii === undefined || hasLookAlike || (caseSensitive ? text : lower).includes(ascii);
 }
 
 export function hitLines(lines: readonly string[], needle: Needle): HitLine[] {
   const found: HitLine[] = [];
   lines.forEach((line, index) => {
-    if (passesOver(line, needle)) return;
+    if (!mayHold(searchedOf(line), needle)) return;
     const hits = findFolded(foldPoints(line, needle.caseSensitive), needle.points);
     if (hits.length > 0) found.push({ line: index + 1, hits, heading: /^#{1,6}[ \t]/.test(line) });
   });

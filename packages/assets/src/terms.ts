@@ -17,30 +17,7 @@ export function byField<T>(make: (field: Field) => T): Record<Field, T> {
 }
 
 /** Raised when the terms of a text change, so that indexes are made anew. */
-export const termsVersion = 1;
-
-const word = /[\p{L}\p{N}\p{M}]+/gu;
-const letters = /^\p{L}[\p{L}\p{M}]*$/u;
-
-/**
- * Terms of a text for the index, joined by blanks: those of the analyser, whole words beside their stems so that the
- * beginning of a word finds it, and the last letter of each run of a script without blanks so that one letter does.
- */
-export function indexTerms(text: string): string {
-  const terms = analyse(text);
-  const whole = new Set<string>();
-  for (const run of splitRuns(text)) {
-    if (run.dense) {
-      const last = [...run.text].at(-1);
-      if (last !== undefined) terms.push(...analyse(last));
-      continue;
-    }
-    for (const [one] of run.text.matchAll(word)) if (one.length > 3 && letters.test(one)) whole.add(foldWord(one));
-  }
-  const known = new Set(terms);
-  for (const one of whole) if (!known.has(one)) terms.push(one);
-  return terms.join(" ");
-}
+export const termsVersion = 2;
 
 /** A query as conditions on the index: each entry is one word, as terms of which one must occur. */
 export interface QueryTerms {

@@ -41,11 +41,10 @@ export async function createView(
     ? { assets: placed.map(({ asset }) => asset), notes: own?.notesNow() ?? [] }
     : await catalog.list({}, ctx.signal);
   const version = own ? own.versionNow() : await catalog.version(ctx.signal);
-  const real = new Map((placed ?? []).map(({ asset, entry }) => [asset.id, entry.found.real]));
-  const realPath = (asset: Asset): string => real.get(asset.id) ?? resolve(directory, asset.path);
+  const realPath = (asset: Asset): string => own?.realPath(asset) ?? resolve(directory, asset.path);
   const refused = await refusedOf(ctx, listed.assets.map(realPath));
   const visible = (asset: Asset): boolean => refused.size === 0 || !refused.has(realPath(asset));
-  const assets = listed.assets.filter(visible);
+  const assets = refused.size === 0 ? listed.assets : listed.assets.filter(visible);
   const left = listed.assets.length - assets.length;
   const notes =
     left === 0

@@ -56,7 +56,10 @@ export interface SignalLog {
   resolutions(session: string): Promise<readonly Resolution[]>;
   /** Called after each signal that this instance records, once it is committed. Gives what ends it. */
   subscribe(listener: (signal: Signal) => void): () => void;
-  /** Deletes what is older than a time (epoch milliseconds), open pauses aside; gives the number of signals. */
+  /**
+   * Deletes signals older than a time (epoch milliseconds), open pauses aside, and the steps of sessions that rested
+   * since; gives the number of signals.
+   */
   prune(options: { olderThan: number }): Promise<number>;
 }
 

@@ -180,6 +180,19 @@ export function describeStore(name: string, open: (clock: { now(): number }) => 
       expect(await write(store, "s", {}, newSignal("progress"))).toBeGreaterThan(young);
     });
 
+    it("prunes the steps of sessions that rest, whole, and keeps their states", async () => {
+      const store = await opened();
+      for (const session of ["rests", "rests", "goes on"]) await write(store, session);
+      clock.advance(1_000);
+      await write(store, "goes on");
+      await store.signals.prune({ olderThan: clock.now() });
+      expect(await store.steps("rests")).toEqual([]);
+      expect(await store.steps("goes on")).toHaveLength(2);
+      expect(await store.sessions(5)).toEqual(["goes on", "rests"]);
+      await write(store, "rests");
+      expect(await store.steps("rests")).toHaveLength(1);
+    });
+
     it("lists sessions, the last active first", async () => {
       const store = await opened();
       for (const session of ["a", "b", "a"]) {

@@ -2,8 +2,8 @@ import { chmodSync, lstatSync, readdirSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type FileChange, type ToolContext, ToolError } from "@toolhaft/core";
 import { type Change, compareLines, parseText, type StagedFile, type Workspace } from "@toolhaft/workspace";
+import { codeOf } from "../stores/directory/disk.ts";
 import { notTextReason } from "../stores/directory/read-bytes.ts";
-import { codeOf } from "../stores/directory/walk.ts";
 import { sha256, type Tree } from "./tree.ts";
 
 export interface TreeChange {

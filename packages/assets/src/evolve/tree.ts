@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { type Dirent, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { ToolError } from "@toolhaft/core";
+import { codeOf } from "../stores/directory/disk.ts";
 import { readRegular } from "../stores/directory/read-bytes.ts";
-import { codeOf } from "../stores/directory/walk.ts";
 
 export interface TreeFile {
   bytes: Buffer;

@@ -3,10 +3,11 @@ import { nearest, ToolError } from "@toolhaft/core";
 import { foldText } from "@toolhaft/text";
 import type { TextFile } from "@toolhaft/workspace";
 import { decodeCursor, encodeCursor } from "../cursor.ts";
-import { type Asset, type AssetType, compareText, inScope } from "../model.ts";
+import { indexTerms } from "../index-terms.ts";
+import { type Asset, type AssetType, compareText, fits } from "../model.ts";
 import { checkedParts } from "../paths.ts";
 import type { AssetCatalog, AssetQuery, SearchHit, SkillFile } from "../store.ts";
-import { byField, type Field, fields, fieldWeights, indexTerms, type QueryTerm, queryTerms } from "../terms.ts";
+import { byField, type Field, fields, fieldWeights, type QueryTerm, queryTerms } from "../terms.ts";
 import { textFileOf } from "./text-file.ts";
 
 /** An asset with its texts, for a catalog in memory. */
@@ -122,10 +123,6 @@ function keep({
   };
   const terms = byField((field): ReadonlySet<string> => new Set(indexTerms(texts[field]).split(" ")));
   return { asset, text, files: new Map(Object.entries(files)), terms };
-}
-
-function fits(asset: Asset, type: AssetType | undefined, role: string | undefined): boolean {
-  return (type === undefined || asset.type === type) && (role === undefined || inScope(asset, role));
 }
 
 /** Every word must occur; the weight of the field it is found in is its score. */

@@ -7,10 +7,11 @@ import type { Desk } from "../desk.ts";
 import { parseAsset } from "../details.ts";
 import { type Asset, compareText, inScope, refOf } from "../model.ts";
 import { fitLines, notesOf, plural } from "../present.ts";
-import type { TextCache } from "../reference-cache.ts";
-import { type HitLine, hitLines, linesOf, type Needle, needleOf, windowsOf } from "../reference-text.ts";
+import { type HitLine, hitLines, mayHold, type Needle, needleOf, windowsOf } from "../reference-text.ts";
+import { type ReferenceText, referenceText } from "../reference-texts.ts";
 import { cursorInput, limitInput, listedShape, reading, refSchema, roleInput, text } from "../schemas.ts";
 import { wholeText } from "../skill-text.ts";
+import type { TextCache } from "../text-cache.ts";
 import type { View } from "../view.ts";
 
 const columns = z.array(z.object({ start: z.int(), end: z.int() }));
@@ -39,9 +40,12 @@ interface FileHits {
   asset: Asset;
   lines: readonly string[];
   hits: HitLine[];
+  /** What files are ranked by. */
+  headings: number;
+  density: number;
 }
 
-export function referenceSearchTool(desk: Desk, cache: TextCache) {
+export function referenceSearchTool(desk: Desk, cache: TextCache<ReferenceText>) {
   return defineTool({
     name: "reference_search",
     title: "Find text in references",
@@ -122,7 +126,7 @@ function lineText({ line, text: shown, hit, columns: at, cut }: z.output<typeof 
   return `> ${line}| ${showHidden(marked + points.slice(from).join(""))}`;
 }
 
-async function searchFiles(view: View, needle: Needle, role: string | undefined, cache: TextCache) {
+async function searchFiles(view: View, needle: Needle, role: string | undefined, cache: TextCache<ReferenceText>) {
   const files: FileHits[] = [];
   const unreadable: { path: string; reason: string }[] = [];
   const seen = new Set<string>();
@@ -132,28 +136,30 @@ async function searchFiles(view: View, needle: Needle, role: string | undefined,
     if (seen.has(key)) continue;
     seen.add(key);
     view.ctx.signal.throwIfAborted();
-    const read = await linesFor(view, asset, cache);
+    const read = cache.get(asset.id, asset.version) ?? (await textFor(view, asset, cache));
     if (typeof read === "string") {
       unreadable.push({ path: asset.path, reason: read });
       continue;
     }
-    const hits = hitLines(read, needle);
-    if (hits.length > 0) files.push({ asset, lines: read, hits });
+    if (!mayHold(read, needle)) continue;
+    const lines = read.lines();
+    const hits = hitLines(lines, needle);
+    if (hits.length === 0) continue;
+    const count = hits.reduce((sum, hit) => sum + hit.hits.length, 0);
+    const headings = hits.filter(({ heading }) => heading).length;
+    files.push({ asset, lines, hits, headings, density: count / Math.max(1, lines.length) });
   }
   return { files, unreadable };
 }
 
-/** The lines of a reference, or why it has none. */
-async function linesFor(view: View, asset: Asset, cache: TextCache): Promise<readonly string[] | string> {
-  const key = asset.id;
-  const known = cache.get(key, asset.version);
-  if (known) return known;
+/** The text of a reference, or why it has none. */
+async function textFor(view: View, asset: Asset, cache: TextCache<ReferenceText>): Promise<ReferenceText | string> {
   try {
     const file = await view.read(asset);
     const whole = wholeText(file, asset.path);
-    const lines = linesOf(asset.id.includes("#") ? parseAsset(asset, whole).body : whole);
-    cache.put(key, file.version, lines);
-    return lines;
+    const made = referenceText(asset.id.includes("#") ? parseAsset(asset, whole).body : whole);
+    cache.put(asset.id, file.version, made);
+    return made;
   } catch (error) {
     if (view.ctx.signal.aborted || !(error instanceof ToolError)) throw error;
     return (
@@ -164,8 +170,5 @@ async function linesFor(view: View, asset: Asset, cache: TextCache): Promise<rea
 
 /** Files with hits in headings first, then those with the most hits a line. */
 function byRank(a: FileHits, b: FileHits): number {
-  const headings = ({ hits }: FileHits): number => hits.filter(({ heading }) => heading).length;
-  const density = ({ hits, lines }: FileHits): number =>
-    hits.reduce((sum, hit) => sum + hit.hits.length, 0) / Math.max(1, lines.length);
-  return headings(b) - headings(a) || density(b) - density(a) || compareText(a.asset.path, b.asset.path);
+  return b.headings - a.headings || b.density - a.density || compareText(a.asset.path, b.asset.path);
 }

@@ -43,6 +43,8 @@ export function memoryStore(options: { clock?: Clock } = {}): FunctionStore {
       const kept = all.filter(({ seq, at }) => at >= olderThan || open.has(seq));
       const gone = all.length - kept.length;
       all = kept;
+      for (const session of sessions.values())
+        if ((session.steps.at(-1)?.at ?? olderThan) < olderThan) session.steps = [];
       return gone;
     },
   };

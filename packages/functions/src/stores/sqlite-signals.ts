@@ -84,6 +84,8 @@ export function signalLog(
         const time = Math.floor(olderThan);
         const { changes } = db.run(`DELETE FROM signals WHERE at < ? AND seq NOT IN (${open})`, [time]);
         db.run("DELETE FROM resolutions WHERE pause NOT IN (SELECT seq FROM signals)");
+        // Steps make sense as a whole only: those of sessions that rest go, with the states kept.
+        db.run("DELETE FROM steps WHERE session IN (SELECT session FROM sessions WHERE at < ?)", [time]);
         db.run("DELETE FROM pruning");
         return changes;
       });

@@ -29,13 +29,17 @@ export interface AssetIndex {
   touch(entries: readonly { key: string; record: FileRecord }[]): Promise<void>;
   remove(keys: readonly string[]): Promise<void>;
   search(query: QueryTerms, mode: "all" | "any"): { document: number; score: number }[];
-  /** Which fields of some documents hold words of the query. */
+  /** Which fields of some documents that hold all words of the query hold any of them. */
   matched(query: QueryTerms, documents: readonly number[]): Map<number, Field[]>;
   close(): void;
 }
 
 const columns = fields.join(", ");
 const weights = fields.map((field) => `${fieldWeights[field]}.0`).join(", ");
+/** A score that counts one field alone: it is 0 where the field holds no word of the query. */
+const fieldScores = fields
+  .map((field) => `bm25(words, ${fields.map((one) => (one === field ? "1.0" : "0.0")).join(", ")}) AS ${field}`)
+  .join(", ");
 const migrations = [
   {
     version: 1,
@@ -168,14 +172,16 @@ function indexOf(db: Database): AssetIndex {
     matched(query, documents) {
       const found = new Map<number, Field[]>();
       if (documents.length === 0 || query.words.length === 0) return found;
-      const any = matchExpression(query, "any");
-      for (const field of fields) {
-        const rows = db.all<{ document: number }>(
-          `SELECT rowid AS document FROM words WHERE words MATCH ? AND rowid IN (${documents.map(Number).join(", ")})`,
-          [`{${field}} : (${any})`],
+      // The sign keeps SQLite from asking the full-text index anew for each number.
+      const rows = db.all<{ document: number } & Record<Field, number>>(
+        `SELECT rowid AS document, ${fieldScores} FROM words WHERE words MATCH ? AND +rowid IN (${documents.map(Number).join(", ")})`,
+        [matchExpression(query, "all")],
+      );
+      for (const row of rows)
+        found.set(
+          row.document,
+          fields.filter((field) => row[field] !== 0),
         );
-        for (const { document } of rows) found.set(document, [...(found.get(document) ?? []), field]);
-      }
       return found;
     },
     close: () => db.close(),

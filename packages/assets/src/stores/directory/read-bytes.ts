@@ -1,6 +1,7 @@
+import { isUtf8 } from "node:buffer";
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { codeOf } from "./disk.ts";
 import { stampOf } from "./stamp.ts";
-import { codeOf } from "./walk.ts";
 
 /** Largest defining file that is read, in bytes. */
 export const mostFileBytes = 16 * 1024 * 1024;
@@ -52,11 +53,5 @@ function readAll(file: number, size: number): Buffer {
 /** Why bytes are no text; undefined when they are. */
 export function notTextReason(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return "binary: it holds a NUL byte";
-  try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return undefined;
-  } catch (error) {
-    if (error instanceof TypeError) return "not UTF-8";
-    throw error;
-  }
+  return isUtf8(bytes) ? undefined : "not UTF-8";
 }

@@ -9,11 +9,12 @@ import {
   parseSkill,
   type RoleSpec,
 } from "@toolhaft/asset-format";
+import { createIndexTerms } from "../../index-terms.ts";
 import type { AssetType } from "../../model.ts";
-import { byField, type Field, indexTerms } from "../../terms.ts";
+import { byField, type Field } from "../../terms.ts";
+import type { Found } from "./found.ts";
 import { notTextReason, readRegular } from "./read-bytes.ts";
 import { isRacy, stampOf } from "./stamp.ts";
-import type { Found } from "./walk.ts";
 
 /** What one asset is, as far as lists and searches tell; small, for all of them stay in memory. */
 export interface AssetFacts {
@@ -52,11 +53,17 @@ export interface ReadRecord {
 }
 
 /** Bytes of a file that are searched. */
-const mostIndexed = 256 * 1024;
+export const mostIndexed = 256 * 1024;
 
-export function readRecord(found: Found, now: number): ReadRecord {
+/** Reads files into records; one serves the files of one look at the disk. */
+export function createReader(): (found: Found, now: number) => ReadRecord {
+  const indexTerms = createIndexTerms();
+  return (found, now) => readRecord(found, now, indexTerms);
+}
+
+function readRecord(found: Found, now: number, indexTerms: (text: string) => string): ReadRecord {
   const read = found.fault === undefined ? readRegular(found.real) : { ok: false as const, reason: found.fault };
-  if (!read.ok) return unreadable(found);
+  if (!read.ok) return unreadable(found, indexTerms);
   const { bytes, stat } = read;
   const version = createHash("sha256").update(bytes).digest("hex");
   const base = {
@@ -70,23 +77,23 @@ export function readRecord(found: Found, now: number): ReadRecord {
   const reason = notTextReason(bytes);
   if (reason !== undefined) {
     const facts = brokenFacts(found);
-    return { record: { ...base, facts: [facts] }, terms: [termsOf(facts, "")] };
+    return { record: { ...base, facts: [facts] }, terms: [termsOf(facts, "", indexTerms)] };
   }
   const text = bytes.toString("utf8");
   const entries = entriesOf(found, text);
   return {
     record: { ...base, facts: entries.map(({ facts }) => facts) },
-    terms: entries.map(({ facts, body }) => termsOf(facts, body)),
+    terms: entries.map(({ facts, body }) => termsOf(facts, body, indexTerms)),
   };
 }
 
-function unreadable(found: Found): ReadRecord {
+function unreadable(found: Found, indexTerms: (text: string) => string): ReadRecord {
   const facts = brokenFacts(found);
   const version = createHash("sha256").update(found.stamp).digest("hex");
   const { stamp, bytes, modifiedAt } = found;
   return {
     record: { stamp, racy: false, version, bytes, modifiedAt, facts: [facts], cut: false },
-    terms: [termsOf(facts, "")],
+    terms: [termsOf(facts, "", indexTerms)],
   };
 }
 
@@ -176,7 +183,7 @@ function roleEntries(spec: RoleSpec, fragment: string): Entry[] {
   ];
 }
 
-function termsOf(facts: AssetFacts, body: string): Record<Field, string> {
+function termsOf(facts: AssetFacts, body: string, indexTerms: (text: string) => string): Record<Field, string> {
   const searched =
     Buffer.byteLength(body) > mostIndexed ? Buffer.from(body).subarray(0, mostIndexed).toString("utf8") : body;
   const headings = [...searched.matchAll(/^#{1,6}[ \t]+(.+)$/gm)].map(([, heading = ""]) => heading).join("\n");

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, relative, resolve, sep } from "node:path";
+import { isInside } from "../../paths.ts";
 
 /** A folder that is searched for assets. */
 export interface Root {
@@ -99,4 +100,12 @@ export function realOrSame(path: string): string {
     if (error instanceof Error && "code" in error) return path;
     throw error;
   }
+}
+
+/** Real folders whose files are read without a question: the directory, and roots elsewhere that the host named. */
+export function insideOf(directory: string, roots: readonly ResolvedRoot[]): string[] {
+  const own = realOrSame(directory);
+  // A root below the directory that is a link out of it was made by whoever wrote the directory, not by the host.
+  const named = roots.filter(({ path }) => !isInside(directory, path)).map(({ path }) => realOrSame(path));
+  return [own, ...named];
 }

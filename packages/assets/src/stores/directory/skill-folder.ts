@@ -3,8 +3,8 @@ import { extname, join } from "node:path";
 import { nearest, ToolError } from "@toolhaft/core";
 import { checkedParts, isInside } from "../../paths.ts";
 import type { SkillFile } from "../../store.ts";
+import { codeOf } from "./disk.ts";
 import { slashes } from "./roots.ts";
-import { codeOf } from "./walk.ts";
 
 const deepest = 16;
 

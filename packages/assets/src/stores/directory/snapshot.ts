@@ -3,9 +3,9 @@ import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type Asset, compareText, visibleFrom } from "../../model.ts";
 import { isInside, shownPath } from "../../paths.ts";
+import type { Found } from "./found.ts";
 import type { AssetFacts, FileRecord } from "./record.ts";
 import type { ResolvedRoot } from "./roots.ts";
-import type { Found } from "./walk.ts";
 
 /** A file as the catalog holds it. */
 export interface Entry {
@@ -47,18 +47,53 @@ export function buildSnapshot(
   const placed = [...entries.values()].flatMap((entry) => placeAll(entry, roots, directory, declared));
   shadow(placed);
   giveOwners(placed);
-  const cut = [...entries.values()].filter(({ record }) => record.cut);
   return {
     entries,
     placed,
     byId: new Map(placed.map((one) => [one.asset.id, one])),
     byDocument: new Map(placed.map((one) => [one.document, one])),
     version: versionOf(placed),
-    notes: [
-      ...notes,
-      ...cut.map(({ found }) => `${shownPath(found.path, directory)} is searched in its first 256 KiB only`),
-    ],
+    notes: [...notes, ...cutNotes(entries, directory)],
   };
+}
+
+/** The snapshot of some entries; the old one where nothing is new. */
+export function nextSnapshot(
+  before: Snapshot | undefined,
+  entries: ReadonlyMap<string, Entry>,
+  roots: readonly ResolvedRoot[],
+  directory: string,
+  notes: readonly string[],
+): Snapshot {
+  if (
+    before &&
+    before.entries.size === entries.size &&
+    isSameList([...before.entries.values()], [...entries.values()])
+  ) {
+    const own = [...notes, ...cutNotes(entries, directory)];
+    return isSameList(before.notes, own) ? before : { ...before, notes: own };
+  }
+  return buildSnapshot(entries, roots, directory, notes);
+}
+
+function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((one, index) => one === b[index]);
+}
+
+/** Whether a file is placed as before and its record is the same. */
+export function isSame(old: Entry, found: Found, known: Pick<Entry, "record" | "documents">): boolean {
+  return (
+    old.record === known.record &&
+    old.documents === known.documents &&
+    old.found.real === found.real &&
+    old.found.root === found.root &&
+    isSameList(old.found.aliases, found.aliases)
+  );
+}
+
+function cutNotes(entries: ReadonlyMap<string, Entry>, directory: string): string[] {
+  const cut = [...entries.values()].filter(({ record }) => record.cut);
+  return cut.map(({ found }) => `${shownPath(found.path, directory)} is searched in its first 256 KiB only`);
 }
 
 function placeAll(

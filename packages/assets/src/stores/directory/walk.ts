@@ -1,31 +1,9 @@
-import { type BigIntStats, type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import { deepestRole } from "@toolhaft/asset-format";
 import type { AssetType } from "../../model.ts";
-import { isInside } from "../../paths.ts";
+import { Disk } from "./disk.ts";
+import { type Found, foundFrom, kindOf } from "./found.ts";
 import { type ResolvedRoot, slashes } from "./roots.ts";
-import { stampOf } from "./stamp.ts";
-
-/** A file that defines assets, as the walk finds it; nothing of it has been read. */
-export interface Found {
-  type: AssetType;
-  /** As found. */
-  path: string;
-  real: string;
-  root: number;
-  /** The role it lies in. */
-  role: string | null;
-  /** What names it: folder of a skill, id of a role, path below its folder for the rest. */
-  name: string;
-  /** Of a skill's reference: the path of the skill's defining file. */
-  skill?: string;
-  stamp: string;
-  bytes: number;
-  modifiedAt: number;
-  aliases: string[];
-  /** Why it cannot be read. */
-  fault?: string;
-}
 
 export interface Walk {
   found: Found[];
@@ -40,180 +18,190 @@ const deepestFile = 16;
 const skipped = new Set(["node_modules", ".git"]);
 
 /** Finds every file that defines an asset, in the order of the roots. Reads folders and stamps only. */
-export async function walkRoots(roots: readonly ResolvedRoot[], pause: () => Promise<void>): Promise<Walk> {
+export async function walkRoots(roots: readonly ResolvedRoot[], pause: () => Promise<void> | undefined): Promise<Walk> {
   const walker = new Walker(roots, pause);
   for (const index of roots.keys()) await walker.root(index);
   return walker.result();
 }
 
+/** A path as found, and where it really lies. */
+interface Place {
+  path: string;
+  real: string;
+}
+
+/** What the files of a folder are. */
+interface Kind {
+  type: AssetType;
+  role: string | null;
+  /** Real folder that links of it may not leave. */
+  limit?: string;
+  skill?: Found;
+}
+
 class Walker {
   readonly #roots: readonly ResolvedRoot[];
-  readonly #pause: () => Promise<void>;
+  readonly #pause: () => Promise<void> | undefined;
   readonly #found: Found[] = [];
   readonly #byReal = new Map<string, Found>();
-  readonly #notes: string[] = [];
+  readonly #disk: Disk;
   #present = 0;
   #readable = 0;
   #root = 0;
 
-  constructor(roots: readonly ResolvedRoot[], pause: () => Promise<void>) {
+  constructor(roots: readonly ResolvedRoot[], pause: () => Promise<void> | undefined) {
     this.#roots = roots;
     this.#pause = pause;
+    this.#disk = new Disk(roots, (path) => this.#shown(path));
   }
 
   result(): Walk {
-    return { found: this.#found, notes: this.#notes, present: this.#present, readable: this.#readable };
+    return { found: this.#found, notes: this.#disk.notes, present: this.#present, readable: this.#readable };
   }
 
   async root(index: number): Promise<void> {
     const root = this.#roots[index];
     if (!root) return;
     this.#root = index;
-    const stat = this.#stat(root.path);
+    const stat = this.#disk.stat(root.path);
     if (typeof stat === "string") {
       this.#present++;
-      this.#notes.push(`root ${root.label} cannot be read: ${stat}`);
+      this.#disk.notes.push(`root ${root.label} cannot be read: ${stat}`);
       return;
     }
     if (!stat) return;
     if (!stat.isDirectory()) {
-      this.#notes.push(`root ${root.label} is not a folder`);
+      this.#disk.notes.push(`root ${root.label} is not a folder`);
       return;
     }
     if (!root.wholeRole) this.#present++;
-    if (!root.wholeRole && this.#list(root.path) === undefined) return;
+    if (!root.wholeRole && this.#disk.list(root.path) === undefined) return;
     if (!root.wholeRole) this.#readable++;
     for (const { part, path } of root.parts) {
-      if (part === "role-file") await this.#roleFile(path, roleIdOf(root.path), 0, root.wholeRole);
-      else await this.#part(part, path);
+      if (part === "role-file") {
+        const folder = this.#placeOf(dirname(path));
+        await this.#roleFile(inside(folder, basename(path)), folder, roleIdOf(root.path), 0, root.wholeRole);
+      } else await this.#part(part, path);
     }
   }
 
-  async #part(part: "skills" | "functions" | "references" | "roles", path: string): Promise<void> {
-    if (!this.#isFolder(path)) return;
-    if (part === "skills") await this.#skills(path, null, 1);
-    else if (part === "roles") await this.#roles(path, undefined, 0);
-    else await this.#files(part === "functions" ? "function" : "reference", path, path, null, 1);
+  #placeOf(path: string): Place {
+    return { path, real: this.#disk.realFolder(path) };
   }
 
-  async #skills(folder: string, role: string | null, depth: number): Promise<void> {
+  async #part(part: "skills" | "functions" | "references" | "roles", path: string): Promise<void> {
+    if (!this.#disk.isFolder(path)) return;
+    const folder = this.#placeOf(path);
+    if (part === "skills") await this.#skills(folder, null, 1);
+    else if (part === "roles") await this.#roles(folder, undefined, 0);
+    else await this.#files({ type: part === "functions" ? "function" : "reference", role: null }, folder, "", 1);
+  }
+
+  async #skills(folder: Place, role: string | null, depth: number): Promise<void> {
     await this.#pause();
-    for (const entry of this.#list(folder) ?? []) {
+    for (const entry of this.#disk.list(folder.path) ?? []) {
       if (skipped.has(entry.name)) continue;
-      const path = join(folder, entry.name);
-      if (entry.isSymbolicLink()) await this.#linkedSkill(path, role);
-      else if (entry.isDirectory() && !(await this.#skill(path, path, role))) {
-        if (depth < deepestSkill) await this.#skills(path, role, depth + 1);
-        else if (this.#hasFolders(path))
-          this.#notes.push(`${this.#shown(path)} is ${deepestSkill} levels deep; nothing below it is searched`);
+      const place = inside(folder, entry.name);
+      if (entry.isSymbolicLink()) await this.#linkedSkill(place.path, role);
+      else if (entry.isDirectory() && !(await this.#skill(place, entry.name, role))) {
+        if (depth < deepestSkill) await this.#skills(place, role, depth + 1);
+        else if (this.#disk.hasFolders(place.path))
+          this.#disk.notes.push(
+            `${this.#shown(place.path)} is ${deepestSkill} levels deep; nothing below it is searched`,
+          );
       }
     }
   }
 
   async #linkedSkill(path: string, role: string | null): Promise<void> {
-    const stat = this.#stat(path);
+    const stat = this.#disk.stat(path);
     if (typeof stat === "string" || !stat) {
-      this.#notes.push(`the link ${this.#shown(path)} leads nowhere (${stat ?? "ENOENT"})`);
+      this.#disk.notes.push(`the link ${this.#shown(path)} leads nowhere (${stat ?? "ENOENT"})`);
       return;
     }
     if (!stat.isDirectory()) return;
-    const real = realpathSync.native(path);
-    if (!(await this.#skill(path, real, role)))
-      this.#notes.push(`the link ${this.#shown(path)} leads to no skill folder and is not followed`);
+    if (!(await this.#skill(this.#placeOf(path), basename(path), role)))
+      this.#disk.notes.push(`the link ${this.#shown(path)} leads to no skill folder and is not followed`);
   }
 
   /** Whether the folder is that of a skill. */
-  async #skill(path: string, folder: string, role: string | null): Promise<boolean> {
-    const names = this.#list(folder);
+  async #skill(folder: Place, name: string, role: string | null): Promise<boolean> {
+    const names = this.#disk.list(folder.path);
     if (!names) return true;
-    const file = names.find(({ name }) => name === "SKILL.md") ?? names.find(({ name }) => name === "skill.md");
+    const file = names.find((entry) => entry.name === "SKILL.md") ?? names.find((entry) => entry.name === "skill.md");
     if (!file) return false;
-    const realFolder = path === folder ? this.#realFolder(folder) : folder;
-    const defining = join(path, file.name);
-    const found = this.#add("skill", defining, join(realFolder, file.name), role, basename(path), realFolder);
+    const limit = folder.real;
+    const found = this.#add({ type: "skill", role, limit }, inside(folder, file.name), name);
     if (!found) return true;
-    if (names.some(({ name }) => name === "references")) {
-      const references = join(path, "references");
-      if (this.#isFolder(references, realFolder))
-        await this.#files("reference", references, references, role, 1, found, realFolder);
-    }
+    const entry = names.find((one) => one.name === "references");
+    if (!entry) return true;
+    const references = inside(folder, entry.name);
+    if (entry.isDirectory() || this.#disk.isFolder(references.path, limit))
+      await this.#files({ type: "reference", role, limit, skill: found }, references, "", 1);
     return true;
   }
 
-  async #roles(folder: string, parent: string | undefined, level: number): Promise<void> {
+  async #roles(folder: Place, parent: string | undefined, level: number): Promise<void> {
     await this.#pause();
-    for (const entry of this.#list(folder) ?? []) {
+    for (const entry of this.#disk.list(folder.path) ?? []) {
       if (skipped.has(entry.name) || !entry.isDirectory()) continue;
-      const path = join(folder, entry.name);
+      const own = inside(folder, entry.name);
       const id = parent === undefined ? entry.name : `${parent}/${entry.name}`;
-      await this.#roleFile(join(path, "role.yaml"), id, level, true);
+      await this.#roleFile(inside(own, "role.yaml"), own, id, level, true);
     }
   }
 
-  async #roleFile(path: string, id: string, level: number, owns: boolean): Promise<void> {
-    const stat = this.#lstat(path);
-    if (!stat) return;
-    if (this.#add("role", path, path, parentOf(id), id, this.#realFolder(dirname(path))) && owns)
-      await this.#roleFolder(dirname(path), id, level);
+  async #roleFile(file: Place, folder: Place, id: string, level: number, owns: boolean): Promise<void> {
+    if (this.#add({ type: "role", role: parentOf(id), limit: folder.real }, file, id) && owns)
+      await this.#roleFolder(folder, id, level);
   }
 
-  async #roleFolder(folder: string, id: string, level: number): Promise<void> {
+  async #roleFolder(folder: Place, id: string, level: number): Promise<void> {
     const whole = this.#roots[this.#root]?.wholeRole === true;
-    const [skills, functions, references, subagents] = ["skills", "functions", "references", "subagents"].map((name) =>
-      join(folder, name),
-    );
-    if (skills !== undefined && !whole && this.#isFolder(skills)) await this.#skills(skills, id, 1);
-    if (functions !== undefined && this.#isFolder(functions))
-      await this.#files("function", functions, functions, id, 1);
-    if (references !== undefined && this.#isFolder(references))
-      await this.#files("reference", references, references, id, 1);
-    if (subagents === undefined || !this.#isFolder(subagents)) return;
-    if (level < deepestRole) await this.#roles(subagents, id, level + 1);
+    const skills = inside(folder, "skills");
+    if (!whole && this.#disk.isFolder(skills.path)) await this.#skills(this.#placeOf(skills.path), id, 1);
+    for (const [name, type] of [
+      ["functions", "function"],
+      ["references", "reference"],
+    ] as const) {
+      const files = inside(folder, name);
+      if (this.#disk.isFolder(files.path)) await this.#files({ type, role: id }, this.#placeOf(files.path), "", 1);
+    }
+    const subagents = inside(folder, "subagents");
+    if (!this.#disk.isFolder(subagents.path)) return;
+    if (level < deepestRole) await this.#roles(this.#placeOf(subagents.path), id, level + 1);
     else
-      this.#notes.push(`${this.#shown(subagents)} is more than ${deepestRole} levels of roles deep and not searched`);
+      this.#disk.notes.push(
+        `${this.#shown(subagents.path)} is more than ${deepestRole} levels of roles deep and not searched`,
+      );
   }
 
-  async #files(
-    type: "function" | "reference",
-    base: string,
-    folder: string,
-    role: string | null,
-    depth: number,
-    skill?: Found,
-    limit?: string,
-  ): Promise<void> {
+  /** @param below path of the folder below where the names begin, with "/" at its end */
+  async #files(kind: Kind, folder: Place, below: string, depth: number): Promise<void> {
     await this.#pause();
-    for (const entry of this.#list(folder) ?? []) {
+    for (const entry of this.#disk.list(folder.path) ?? []) {
       if (skipped.has(entry.name)) continue;
-      const path = join(folder, entry.name);
+      const place = inside(folder, entry.name);
       if (entry.isDirectory()) {
-        if (depth < deepestFile) await this.#files(type, base, path, role, depth + 1, skill, limit);
-        else this.#notes.push(`${this.#shown(path)} is ${deepestFile} levels deep and not searched`);
+        if (depth < deepestFile) await this.#files(kind, place, `${below}${entry.name}/`, depth + 1);
+        else this.#disk.notes.push(`${this.#shown(place.path)} is ${deepestFile} levels deep and not searched`);
         continue;
       }
-      if (type === "function" && !/\.md$/i.test(entry.name)) continue;
-      const below = slashes(relative(base, path)).replace(/\.md$/i, "");
-      const name = type === "function" ? basename(below) : skill ? `${skill.name}/${below}` : below;
-      this.#add(type, path, path, role, name, limit, skill);
+      if (kind.type === "function" && !/\.md$/i.test(entry.name)) continue;
+      const own = entry.name.replace(/\.md$/i, "");
+      const prefix = kind.skill ? `${kind.skill.name}/` : "";
+      this.#add(kind, place, kind.type === "function" ? own : `${prefix}${below}${own}`);
     }
   }
 
   /** Adds a file, or its path to one that is known; links are followed inside the roots only. */
-  #add(
-    type: AssetType,
-    path: string,
-    real: string,
-    role: string | null,
-    name: string,
-    limit?: string,
-    skill?: Found,
-  ): Found | undefined {
-    let stat = this.#lstat(real);
+  #add({ type, role, limit, skill }: Kind, { path, real }: Place, name: string): Found | undefined {
+    let stat = this.#disk.lstat(path);
     if (!stat) return undefined;
     let fault: string | undefined;
     let target = real;
     if (stat.isSymbolicLink()) {
-      const followed = this.#follow(real, limit);
+      const followed = this.#disk.follow(path, limit);
       if (typeof followed === "string") fault = followed;
       else {
         target = followed.real;
@@ -227,98 +215,11 @@ class Walker {
       if (known.path !== path) known.aliases.push(path);
       return undefined;
     }
-    const found: Found = {
-      type,
-      path,
-      real: target,
-      root: this.#root,
-      role,
-      name,
-      ...(skill && { skill: skill.path }),
-      stamp: fault === undefined ? stampOf(stat) : `fault:${fault}:${stampOf(stat)}`,
-      bytes: Number(stat.size),
-      modifiedAt: Math.floor(Number(stat.mtimeNs) / 1e6),
-      aliases: [],
-      ...(fault !== undefined && { fault }),
-    };
+    const place = { type, path, real: target, root: this.#root, role, name, ...(skill && { skill: skill.path }) };
+    const found = foundFrom(place, stat, fault);
     this.#byReal.set(key, found);
     this.#found.push(found);
     return found;
-  }
-
-  #follow(path: string, limit: string | undefined): { real: string; stat: BigIntStats } | string {
-    try {
-      const real = realpathSync.native(path);
-      const inside =
-        (limit !== undefined && isInside(limit, real)) ||
-        this.#roots.some((root) => isInside(this.#realFolder(root.path), real));
-      if (!inside) return `its link leads to ${readlinkSync(path)}, outside the roots`;
-      return { real, stat: lstatSync(real, { bigint: true }) };
-    } catch (error) {
-      return `its link leads nowhere (${codeOf(error)})`;
-    }
-  }
-
-  readonly #realFolders = new Map<string, string>();
-
-  #realFolder(path: string): string {
-    let real = this.#realFolders.get(path);
-    if (real === undefined) {
-      try {
-        real = realpathSync.native(path);
-      } catch (error) {
-        codeOf(error);
-        real = path;
-      }
-      this.#realFolders.set(path, real);
-    }
-    return real;
-  }
-
-  #list(folder: string): Dirent[] | undefined {
-    try {
-      return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
-    } catch (error) {
-      this.#notes.push(`${this.#shown(folder)} cannot be read: ${codeOf(error)}`);
-      return undefined;
-    }
-  }
-
-  #hasFolders(folder: string): boolean {
-    return (this.#list(folder) ?? []).some((entry) => entry.isDirectory());
-  }
-
-  #isFolder(path: string, limit?: string): boolean {
-    const stat = this.#lstat(path);
-    if (stat?.isDirectory()) return true;
-    if (!stat?.isSymbolicLink()) return false;
-    const followed = this.#follow(path, limit);
-    if (typeof followed === "string") {
-      this.#notes.push(`${this.#shown(path)} is not followed: ${followed}`);
-      return false;
-    }
-    return limit === undefined && followed.stat.isDirectory();
-  }
-
-  #lstat(path: string): BigIntStats | undefined {
-    try {
-      return lstatSync(path, { bigint: true });
-    } catch (error) {
-      const code = codeOf(error);
-      if (code !== "ENOENT" && code !== "ENOTDIR")
-        this.#notes.push(`${this.#shown(path)} cannot be looked at: ${code}`);
-      return undefined;
-    }
-  }
-
-  /** What a path leads to; a text says why that is not known. */
-  #stat(path: string): BigIntStats | string | undefined {
-    try {
-      return statSync(path, { bigint: true });
-    } catch (error) {
-      const code = codeOf(error);
-      return code === "ENOENT" || code === "ENOTDIR" ? undefined : code;
-    }
   }
 
   #shown(path: string): string {
@@ -328,11 +229,9 @@ class Walker {
   }
 }
 
-function kindOf(stat: BigIntStats): string {
-  if (stat.isDirectory()) return "a folder";
-  if (stat.isFIFO()) return "a pipe";
-  if (stat.isSocket()) return "a socket";
-  return "a device";
+function inside({ path, real }: Place, name: string): Place {
+  const below = path + sep + name;
+  return { path: below, real: path === real ? below : real + sep + name };
 }
 
 function parentOf(id: string): string | null {
@@ -341,10 +240,4 @@ function parentOf(id: string): string | null {
 
 function roleIdOf(folder: string): string {
   return basename(folder).replace(/^\.+/, "") || "role";
-}
-
-/** The code of a system error. @throws what is none */
-export function codeOf(error: unknown): string {
-  if (error instanceof Error && "code" in error && typeof error.code === "string") return error.code;
-  throw error;
 }

@@ -49,9 +49,10 @@ export async function watchRoots(
     if (ready) changed();
   });
   watcher.on("error", (error) => {
-    failures.push(
-      `watching failed (${error instanceof Error ? error.message : String(error)}); every call looks at the disk itself`,
-    );
+    // A limit that is reached fails for every folder: one cause is one note.
+    const cause = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    const note = `watching failed (${cause}); every call looks at the disk itself`;
+    if (!failures.includes(note)) failures.push(note);
   });
   await new Promise<void>((resolve) => {
     watcher.once("ready", () => {

@@ -1,14 +1,15 @@
-/** Texts of references by real path, kept while the file is the same; the least used go first. */
-export interface TextCache {
-  get(path: string, version: string): readonly string[] | undefined;
-  put(path: string, version: string, lines: readonly string[]): void;
+/** Texts by path, kept while the file is the same; the least used go first. */
+export interface TextCache<T> {
+  get(path: string, version: string): T | undefined;
+  put(path: string, version: string, value: T): void;
   clear(): void;
 }
 
 const mostBytes = 32 * 1024 * 1024;
 
-export function createTextCache(): TextCache {
-  const kept = new Map<string, { version: string; lines: readonly string[]; size: number }>();
+/** @param sizeOf bytes that a value takes, about */
+export function createTextCache<T>(sizeOf: (value: T) => number): TextCache<T> {
+  const kept = new Map<string, { version: string; value: T; size: number }>();
   let total = 0;
   const drop = (path: string): void => {
     total -= kept.get(path)?.size ?? 0;
@@ -20,13 +21,13 @@ export function createTextCache(): TextCache {
       if (!found || found.version !== version) return undefined;
       kept.delete(path);
       kept.set(path, found);
-      return found.lines;
+      return found.value;
     },
-    put(path, version, lines) {
+    put(path, version, value) {
       drop(path);
-      const size = lines.reduce((sum, line) => sum + line.length * 2 + 32, 0);
+      const size = sizeOf(value);
       if (size > mostBytes / 4) return;
-      kept.set(path, { version, lines, size });
+      kept.set(path, { version, value, size });
       total += size;
       for (const [oldest] of kept) {
         if (total <= mostBytes) return;
