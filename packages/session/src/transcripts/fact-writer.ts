@@ -2,6 +2,7 @@ import type { Database } from "@toolhaft/sqlite";
 import { analyse } from "@toolhaft/text";
 import type { CallResult, Content, Fact, Place } from "../facts.ts";
 import type { ProblemCode } from "../model.ts";
+import { millisecondsOf } from "./schema.ts";
 
 /** Characters of a tool's input that are searched. */
 const indexedInput = 2_048;
@@ -257,11 +258,10 @@ export class FactWriter {
   #words(message: number, part: "text" | "thinking" | "tool_input", tool: string | null, text: string): void {
     const words = this.#searched ? analyse(text).join(" ") : "";
     if (words === "") return;
-    const { lastInsertRowid } = this.#db.run("INSERT INTO parts(message, part, tool) VALUES (?, ?, ?)", [
-      message,
-      part,
-      tool,
-    ]);
+    const { lastInsertRowid } = this.#db.run(
+      `INSERT INTO parts(message, part, tool, session, at) SELECT row, ?, ?, session, ${millisecondsOf("at")} FROM messages WHERE row = ?`,
+      [part, tool, message],
+    );
     const column = part === "tool_input" ? "tool" : part;
     this.#db.run(`INSERT INTO message_fts(rowid, ${column}) VALUES (?, ?)`, [lastInsertRowid, words]);
   }

@@ -15,6 +15,9 @@ export interface FoundFile {
   packed: boolean;
 }
 
+/** A transcript, or what could not be looked at. */
+export type Found = FoundFile | { unreadable: string; cause: string };
+
 /** What the interpreter of a file may know of other files and of the whole file. */
 export interface FileContext {
   /** Running totals of a session in order, as usage keys; undefined when the session is not known. */
@@ -28,8 +31,8 @@ export interface TranscriptFormat {
   readonly source: string;
   /** Tells a record from an object that merely stood inside a torn line. */
   isRecord(value: JsonRecord): boolean;
-  /** Every transcript below the roots. Folders that cannot be read are reported, not skipped in silence. */
-  find(signal: AbortSignal): AsyncIterable<FoundFile | { unreadable: string; cause: string }>;
+  /** Every transcript below the roots, folder by folder. Folders that cannot be read are reported, not skipped in silence. */
+  find(signal: AbortSignal): AsyncIterable<readonly Found[]>;
   /** The lines of a packed file. */
   unpacked(path: string): LineSource;
   /** What tells that a file changed; undefined when it has gone. */
