@@ -10,6 +10,7 @@ import type { Found, FoundFile, TranscriptFormat } from "../transcripts/format.t
 import { HostDatabases } from "./database.ts";
 import { opencodeInterpreter, partsOf } from "./interpreter.ts";
 import { listSessions, type SessionRecord, sessionRecords } from "./records.ts";
+import { snapshotChanges } from "./snapshots.ts";
 import { filesOf, type StoredSession, storedRecords, storedSessions } from "./storage.ts";
 
 /** Where a session stands: in a database, or in files of the older layout. */
@@ -81,6 +82,19 @@ export function opencodeFormat(data: string, database: string | undefined): Tran
     stat: (path) => origins.get(path)?.stamp,
     statsAlone: false,
     interpreter: async () => opencodeInterpreter(),
+    async keptChanges(path, upTo, recorded, signal) {
+      const whole = recorded.changes.length > 0;
+      // What is recorded stands for the whole session.
+      if (whole && upTo === undefined) return undefined;
+      try {
+        const kept = await snapshotChanges(data, records(path), upTo, signal);
+        if (kept !== undefined || !whole) return kept;
+      } catch (error) {
+        if (!whole || signal.aborted) throw error;
+      }
+      const note = "opencode recorded these changes for the whole session, not up to a message.";
+      return { ...recorded, notes: [...recorded.notes, note] };
+    },
     parts: (record) => (record.type === "message" ? partsOf(objects(record.parts)) : { content: [], results: [] }),
     [Symbol.asyncDispose]: () => databases.close(),
   };

@@ -1,6 +1,7 @@
 import type { CallResult, Content, Interpreter } from "../facts.ts";
 import type { JsonRecord } from "../json-line.ts";
 import type { LineSource } from "../lines.ts";
+import type { Changes } from "../store.ts";
 import type { FileStat } from "./file-state.ts";
 
 /** A transcript file as the host's folders name it. */
@@ -26,6 +27,13 @@ export interface FileContext {
   startContains(bytes: string): Promise<boolean>;
 }
 
+/** States of one session's files, by where its transcript tells of them. Null: no file; undefined: not kept. */
+export interface Backups {
+  before(path: string, offset: number): Promise<string | null | undefined>;
+  /** The first state after one place, up to another or to the end. */
+  between(path: string, from: number, to: number | undefined): Promise<string | null | undefined>;
+}
+
 /** The rules of one host's line-based transcripts. */
 export interface TranscriptFormat {
   readonly source: string;
@@ -40,6 +48,22 @@ export interface TranscriptFormat {
   /** Whether `stat` knows a file without `find`. */
   readonly statsAlone: boolean;
   interpreter(file: FoundFile, context: FileContext, saved: unknown): Promise<Interpreter>;
+  /** States of files that the host keeps beside a transcript. */
+  backups?(
+    transcript: string,
+    session: string,
+    options: { maxLineBytes: number; signal: AbortSignal },
+  ): Promise<Backups>;
+  /**
+   * Changes that stand in no line of a transcript, up to and including a message; undefined when the host keeps none.
+   * `recorded` are those that do.
+   */
+  keptChanges?(
+    transcript: string,
+    upTo: string | undefined,
+    recorded: Changes,
+    signal: AbortSignal,
+  ): Promise<Changes | undefined>;
   /** Content and results that one record holds, for reading a message again from its lines. */
   parts(record: JsonRecord): { content: readonly Content[]; results: readonly CallResult[] };
 }
