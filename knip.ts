@@ -1,7 +1,18 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { KnipConfig } from "knip";
 
-const tests = ["test/**/*.test.ts", "test/**/fixtures/**/*.{ts,mjs}", "bench/**/*.{ts,mjs}"];
+/** Programs that nothing imports: tests, what they start, and benches; a pattern stands only where it finds something. */
+function programsOf(folder: string): string[] {
+  const files = readdirSync(`packages/${folder}`, { recursive: true, encoding: "utf8" }).filter(
+    (name) => !/(^|\/)(node_modules|dist)\//.test(name),
+  );
+  const patterns: [RegExp, string][] = [
+    [/^test\/.*\.test\.ts$/, "test/**/*.test.ts"],
+    [/^test\/(.*\/)?fixtures\/.*\.(ts|mjs)$/, "test/**/fixtures/**/*.{ts,mjs}"],
+    [/^bench\/.*\.(ts|mjs)$/, "bench/**/*.{ts,mjs}"],
+  ];
+  return patterns.filter(([found]) => files.some((name) => found.test(name))).map(([, pattern]) => pattern);
+}
 
 /** The sources behind a package's `exports` and `bin`, which name built files. */
 function entriesOf(folder: string): string[] {
@@ -19,7 +30,7 @@ const packages = readdirSync("packages").filter(
 /** Peers and servers that benches and tests start as programs. */
 const startedByName: Readonly<Record<string, string[]>> = {
   "lsp-tools": ["@toolhaft/test-servers", "@types/markdown-it", "cclsp", "vscode-jsonrpc"],
-  mcp: ["@modelcontextprotocol/server-memory", "@playwright/mcp"],
+  mcp: ["@playwright/mcp"],
   // Peers that the long suite installs for itself.
   adapters: ["@langchain/core", "@mastra/core", "@openai/agents", "genkit"],
 };
@@ -30,27 +41,23 @@ export default {
   workspaces: {
     ".": {
       // Tools that the packages' tests, benches and scripts share, or that the checks start by name.
-      ignoreDependencies: [
-        "@arethetypeswrong/cli",
-        "fast-check",
-        "pnpm",
-        "tinybench",
-        "tsup",
-        "tsx",
-        "zod",
-        "@toolhaft/testing",
-      ],
+      ignoreDependencies: ["@arethetypeswrong/cli", "tinybench", "typescript-7", "zod"],
     },
     "packages/testing": {
-      entry: ["src/index.ts", "run/{test,start,bench,ci,bench-child,reporter,typescript-loader}.mjs", ...tests],
+      entry: [
+        "run/{test,start,bench,ci,docs,bench-child,reporter,typescript-loader,consumer}.mjs",
+        ...programsOf("testing"),
+      ],
       project: ["src/**/*.ts", "run/**/*.mjs", "test/**/*.ts"],
     },
     ...Object.fromEntries(
       packages.map((folder) => [
         `packages/${folder}`,
         {
-          entry: [...entriesOf(folder), ...tests],
-          project: ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts"],
+          entry: [...entriesOf(folder), ...programsOf(folder)],
+          project: ["src", "test", "bench"]
+            .filter((name) => existsSync(`packages/${folder}/${name}`))
+            .map((name) => `${name}/**/*.ts`),
           ignoreDependencies: startedByName[folder] ?? [],
         },
       ]),

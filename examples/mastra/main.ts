@@ -11,7 +11,7 @@ export async function ask(model: AgentConfig["model"], question: string, directo
     name: "Reader",
     instructions: "Answer from the files of this folder.",
     model,
-    tools: toMastra(hashline, { context: { directory }, approval: "policy" }) as AgentConfig["tools"],
+    tools: toMastra(hashline, { context: { directory }, approval: "policy" }) as NonNullable<AgentConfig["tools"]>,
   });
   const { text } = await agent.generate(question, { maxSteps: 20 });
   return text;

@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { runExample, tempWorkspace } from "@toolhaft/testing";
 import { describe, expect, it } from "vitest";
+import { figureTables, replacePart, toolTables } from "../../packages/adapters/test/front-page.ts";
 
 const root = new URL("../../", import.meta.url);
 const readme = readFileSync(new URL("README.md", root), "utf8");
@@ -66,6 +67,36 @@ describe("the front page", { timeout: 300_000 }, () => {
     expect(execFileSync(process.execPath, [command, "mcp"], { input: "", stdio: ["pipe", "pipe", "ignore"] })).toEqual(
       Buffer.alloc(0),
     );
+  });
+
+  it("lists every tool as its definition says; after a change: npm run readme", async () => {
+    expect(readme).toBe(replacePart(readme, "tools", await toolTables()));
+  });
+
+  it("has a row for every package that a release publishes, and for no other", () => {
+    const folders = readdirSync(new URL("packages/", root)).filter((folder) => {
+      const manifest = new URL(`packages/${folder}/package.json`, root);
+      return existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).private !== true;
+    });
+    const rows = [...readme.matchAll(/^\| \[`(\S+)`\]\(packages\/([\w-]+)\)/gm)].map(([, , folder]) => folder);
+    expect(rows.sort()).toEqual(folders.sort());
+  });
+
+  it("shows figures as the benches print them, a missed target included", () => {
+    const row = (name: string, ratio: number, ok: boolean) => ({
+      name,
+      baseline: { name: "the peer" },
+      ratio,
+      target: { max: 1 },
+      ok,
+    });
+    const text = figureTables({
+      node: "v20.20.0",
+      reports: [{ family: "meta", rows: [row("quick", 0.5, true), row("a | b", 2, false)] }],
+    });
+    expect(text).toContain("npx pnpm bench meta");
+    expect(text).toContain("| quick | the peer | 0.50 | ≤ 1 |");
+    expect(text).toContain("| a \\| b | the peer | 2.00 | ≤ 1 (missed) |");
   });
 
   it("scripts and folders that it names are there", () => {

@@ -9,7 +9,7 @@ export interface GenkitLike<T extends GenkitTool> {
   registry: { apiStability: "stable" | "beta" };
   defineTool(
     config: { name: string; description: string },
-    run: (input: never, options: GenkitCallOptions) => Promise<string>,
+    run: (input: unknown, options: GenkitCallOptions) => Promise<string>,
   ): T;
 }
 

@@ -11,23 +11,44 @@ const given: Readonly<Record<string, (tools: readonly AnyTool[]) => unknown>> = 
   createMeta: (tools) => ({ tools }),
 };
 
+/** A family as its package makes it. */
+export interface MadeFamily {
+  folder: string;
+  /** The function that makes it, such as `createKvMemory`. */
+  create: string;
+  tools: readonly AnyTool[];
+}
+
 /**
- * Tools of every family there is, under distinct names; each is made, which opens nothing, and none is called. A package
- * on a family's floor that gives no family is a fault: the suite would pass over its tools in silence.
+ * Every family there is; each is made, which opens nothing, and no tool is called. A package on a family's floor that gives
+ * no family is a fault: the suite would pass over its tools in silence.
  */
-export async function everyFamilyTool(): Promise<readonly AnyTool[]> {
-  const found = new Map<string, AnyTool>();
+export async function everyFamily(): Promise<readonly MadeFamily[]> {
+  const made: MadeFamily[] = [];
   for (const folder of readdirSync(packages).sort()) {
     const floor = floors[folder];
     const index = new URL(`${folder}/src/index.ts`, packages);
     if ((floor !== 3 && floor !== 4) || !existsSync(index)) continue;
-    const families = Object.entries<unknown>(await import(index.href)).flatMap(([name, create]) =>
-      /^create[A-Z]/.test(name) && isMaker(create) ? familyOf(create, given[name]?.([...found.values()])) : [],
-    );
-    if (families.length === 0)
+    const before = made.length;
+    for (const [name, create] of Object.entries<unknown>(await import(index.href))) {
+      if (!/^create[A-Z]/.test(name) || !isMaker(create)) continue;
+      for (const { tools } of familyOf(create, given[name]?.(distinct(made))))
+        made.push({ folder, create: name, tools });
+    }
+    if (made.length === before)
       throw new Error(`packages/${folder} gives no family: say in ${import.meta.url} how to make it`);
-    for (const { tools } of families) for (const tool of tools) if (!found.has(tool.name)) found.set(tool.name, tool);
   }
+  return made;
+}
+
+/** Tools of every family under distinct names. */
+export async function everyFamilyTool(): Promise<readonly AnyTool[]> {
+  return distinct(await everyFamily());
+}
+
+function distinct(families: readonly MadeFamily[]): readonly AnyTool[] {
+  const found = new Map<string, AnyTool>();
+  for (const { tools } of families) for (const tool of tools) if (!found.has(tool.name)) found.set(tool.name, tool);
   return [...found.values()];
 }
 

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -72,6 +72,47 @@ export async function testHost(name: string): Promise<HostReport> {
     return { passed: report.numPassedTests, failures };
   } finally {
     rmSync(reports, { recursive: true, force: true });
+  }
+}
+
+/** The programs in examples/ that stand on a host's own libraries, by folder. */
+const examples: Readonly<Record<string, string>> = { opencode: "opencode-plugin" };
+
+/** The repository's paths; a class that adapter and host both name is the host's copy, as it is where there is only one. */
+function pathsFor(name: string): Record<string, string[]> {
+  const settings: { compilerOptions: { paths: Record<string, string[]> } } = JSON.parse(
+    readFileSync(join(root, "tsconfig.json"), "utf8"),
+  );
+  const paths: Record<string, string[]> = {};
+  for (const [from, to] of Object.entries(settings.compilerOptions.paths))
+    paths[from] = to.map((path) => join(root, path));
+  const server = join(folder, name, "node_modules/@modelcontextprotocol/sdk/dist/esm/server/mcp.d.ts");
+  if (existsSync(server)) paths["@modelcontextprotocol/sdk/server/mcp.js"] = [server];
+  return paths;
+}
+
+/** What TypeScript says of the host's example against the host's own types; nothing when it is sound, or there is none. */
+export async function exampleFaults(name: string): Promise<string> {
+  const example = join(root, "examples", examples[name] ?? name, "main.ts");
+  if (!existsSync(example)) return "";
+  // Beside the host's libraries, for imports are looked for from where a file lies.
+  const beside = mkdtempSync(join(folder, name, "types-"));
+  try {
+    copyFileSync(example, join(beside, "main.ts"));
+    const compilerOptions = { incremental: false, tsBuildInfoFile: null, skipLibCheck: true, paths: pathsFor(name) };
+    const project = { extends: join(root, "tsconfig.json"), compilerOptions, include: [], files: ["main.ts"] };
+    writeFileSync(join(beside, "tsconfig.json"), JSON.stringify(project));
+    const compiler = join(root, "node_modules/typescript-7/bin/tsc");
+    const { code, output } = await run([compiler, "--noEmit", "-p", join(beside, "tsconfig.json")], root);
+    if (code === 0) return "";
+    if (!output.includes("error TS")) return output;
+    // The adapter's own source does not see the host from where it lies; it is checked with the rest of the repository.
+    return output
+      .split("\n")
+      .filter((line) => line.includes("main.ts("))
+      .join("\n");
+  } finally {
+    rmSync(beside, { recursive: true, force: true });
   }
 }
 

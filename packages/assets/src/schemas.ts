@@ -7,8 +7,8 @@ export function text(description: string, most: number) {
 }
 
 export const typeInput = z.enum(assetTypes);
-export const roleInput = z.string().optional().describe("Only this role and the roles below it.");
-export const cursorInput = z.string().optional().describe("Next page, as printed.");
+export const roleInput = z.string().optional().describe("This role and below.");
+export const cursorInput = z.string().optional().describe("Next page.");
 export const limitInput = (most: number, otherwise: number, what: string) =>
   z.int().min(1).max(most).default(otherwise).describe(what);
 

@@ -14,6 +14,7 @@ import { showIssue } from "./schema/issue.ts";
 import { deepFreeze, type JsonSchema, showPath } from "./schema/json-schema.ts";
 import { findNonJson } from "./schema/json-value.ts";
 import { findHiddenTypes } from "./schema/probe.ts";
+import { forModels } from "./schema/rewrite.ts";
 import { defaultMaxSchemaTokens, schemaTokens } from "./schema/tokens.ts";
 import { addIssue, compileKeyCheck } from "./schema/unknown-keys.ts";
 import type { AnyTool, InferInput, InferOutput, Tool, ToolDefinition, ToolSchema } from "./tool.ts";
@@ -33,19 +34,20 @@ export function defineTool<I extends ToolSchema, O extends ToolSchema>(
   const faults = checkTexts(plain);
   const input = schemaOf(plain.inputSchema, "input", faults);
   const output = schemaOf(plain.outputSchema, "output", faults);
-  const tokens = input === undefined ? 0 : schemaTokens(plain.name, plain.description, input);
+  const shown = input === undefined ? undefined : deepFreeze(forModels(input));
+  const tokens = shown === undefined ? 0 : schemaTokens(plain.name, plain.description, shown);
   const most = plain.maxSchemaTokens ?? defaultMaxSchemaTokens;
   if (tokens > most)
     faults.push({
       path: "inputSchema",
       problem: `name, description and schema are about ${tokens} tokens, over ${most}; shorten them or raise maxSchemaTokens`,
     });
-  if (faults.length > 0 || input === undefined || output === undefined)
+  if (faults.length > 0 || input === undefined || shown === undefined || output === undefined)
     throw new TypeError(faultText(plain.name, faults));
 
   const core: ToolCore = {
     definition: plain,
-    input,
+    input: shown,
     output,
     profiles: new Map(),
     validateOutput: plain.validateOutput ?? !inProduction(),

@@ -274,7 +274,7 @@ describe("rateLimit", () => {
       },
       { shape: { n: z.int().describe("n") } },
     );
-    const limited = wrap(numbered, rateLimit({ perSecond: 40, burst: 1, maxWaitMs: 10_000 }));
+    const limited = wrap(numbered, rateLimit({ perSecond: 1, burst: 1, maxWaitMs: 60_000 }));
     const controller = new AbortController();
     const calls = [1, 2, 3].map((n) =>
       limited.call({ n }, { directory, ...(n === 2 ? { signal: controller.signal } : {}) }),

@@ -456,7 +456,7 @@ describe("other libraries", () => {
       required: ["owner"],
       additionalProperties: false,
       properties: {
-        owner: { type: "string", minLength: 1 },
+        owner: { type: "string" },
         count: { type: "integer", minimum: 1 },
         mode: { type: "string", enum: ["fast", "slow"] },
       },
@@ -466,6 +466,9 @@ describe("other libraries", () => {
       input: { owner: "a", count: 7 },
       repaired: ["count", "mode"],
     });
+    // not said to models, and checked all the same
+    expect(JSON.stringify(toJsonSchema(made, "mcp"))).not.toContain("minLength");
+    expect(made.parse({ owner: "" })).toMatchObject({ ok: false, error: { message: "owner: must not be empty" } });
     expect(made.parse({ owner: "a", cuont: 7 })).toMatchObject({
       ok: false,
       error: { message: "unknown key cuont: did you mean count? (allowed: owner, count, mode)" },

@@ -6,15 +6,9 @@ export function text(description: string, most: number) {
   return z.string().meta({ description, minLength: 1, maxLength: most });
 }
 
-export const taskIdInput = z.string().meta({ description: "Task id: task_ and 26 letters and digits, as printed" });
-export const waitInput = z
-  .number()
-  .int()
-  .min(0)
-  .max(600_000)
-  .default(0)
-  .describe("How long to wait for news, in milliseconds");
-export const cursorInput = z.string().optional().describe("nextCursor of the page before");
+export const taskIdInput = z.string().meta({ description: "Task id." });
+export const waitInput = z.number().int().min(0).max(600_000).default(0).describe("Wait for news.");
+export const cursorInput = z.string().optional().describe("Next page.");
 
 const deciderSchema = z.union([
   z.string(),

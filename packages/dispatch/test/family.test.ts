@@ -117,6 +117,7 @@ const tools: Record<string, ToolFixtures> = {
   dispatch_stream: {
     valid: [{ title: "an ended task", prepare: ended, input: (setting: Setting) => ({ task_id: idOf(setting) }) }],
     invalid: [badId, missing, { title: "no time", input: { task_id: unknown, since: "yesterday" } }],
+    finer: ["kinds[]"],
   },
   dispatch_checkpoint: {
     valid: [

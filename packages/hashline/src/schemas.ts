@@ -6,7 +6,7 @@ export const linePair = z.array(z.int()).length(2);
 
 export const versionInput = z
   .string()
-  .regex(/^[0-9a-fA-F]{12,64}$/, "12 to 64 hex digits, as shown by a read or an edit");
+  .refine((text) => /^[0-9a-fA-F]{12,64}$/.test(text), "12 to 64 hex digits, as shown by a read or an edit");
 
 export const outcomeShape = {
   dryRun: z.boolean(),

@@ -102,7 +102,13 @@ testFamily({
           text: /Closest places/,
         },
         { title: "a missing file", input: { path: "gone", old_content: "a", new_content: "b" }, code: "not_found" },
+        {
+          title: "a version that is none",
+          input: { path: "notes.md", old_content: "a", new_content: "b", version: "3" },
+          text: /12 to 64 hex digits/,
+        },
       ],
+      finer: ["version"],
     },
     apply_patch: {
       files,

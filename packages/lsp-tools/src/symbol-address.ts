@@ -148,7 +148,7 @@ export interface SymbolQuery {
   line?: number | undefined;
   character?: number | undefined;
   source: SourceText;
-  /** Of the document, from {@link flattenSymbols}; read only when no line is given. */
+  /** Of the document, from `flattenSymbols`; read only when no line is given. */
   symbols: readonly FlatSymbol[];
   /** "src/a.ts", for messages. */
   shown: string;

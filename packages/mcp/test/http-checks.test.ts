@@ -76,6 +76,25 @@ describe("what is refused before anything runs", () => {
     expect(String(head)).toMatch(/^HTTP\/1\.1 40[03] /);
   });
 
+  it("headers that come drop by drop and never end: 408 or a closed connection, and others are served meanwhile", async () => {
+    const socket = connect(Number(new URL(serving.url).port), "127.0.0.1");
+    await once(socket, "connect");
+    socket.write(`POST /mcp HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${tokenOf()}\r\n`);
+    let drops = 0;
+    const drip = setInterval(() => socket.write(`x-${drops++}: a\r\n`), 500);
+    let head = "";
+    socket.setEncoding("utf8").on("data", (text: string) => {
+      head += text;
+    });
+    // It goes on writing into a connection that may be reset; what counts is that it ends.
+    socket.on("error", () => undefined);
+    expect((await send({ headers: good(), body: initialize })).status).toBe(200);
+    await once(socket, "close");
+    clearInterval(drip);
+    expect(head).toMatch(/^(HTTP\/1\.1 408 |$)/);
+    expect(drops).toBeGreaterThan(0);
+  });
+
   it.each(["127.0.0.1", "localhost", "[::1]", "LOCALHOST", "localhost:9"])(
     "takes the loopback name %s",
     async (host) => {

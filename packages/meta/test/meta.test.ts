@@ -328,10 +328,10 @@ describe("tool_call", () => {
   it("does not count the inner question against a time-out around it", async () => {
     const { meta, context } = await loaded();
     const wrapped = toolset(meta)
-      .wrap(timeout({ ms: 40 }))
+      .wrap(timeout({ ms: 1_000 }))
       .get("tool_call");
     const asker = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 150));
+      await new Promise((resolve) => setTimeout(resolve, 1_300));
       return { allow: true } as const;
     };
     expect(await wrapped?.call(inner("probe_ask"), { ...context, asker })).toMatchObject({ ok: true });

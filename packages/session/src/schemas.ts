@@ -84,14 +84,11 @@ export const messageSchema = z.object({
 });
 
 /** Parameters that several tools share. */
-export const sessionId = z.string().min(1).describe("Whole session id, or source:id");
-export const fromDate = z
-  .string()
-  .optional()
-  .describe("Only what was active from this date on: 2026-03-02 or 2026-03-02T09:00:00Z");
-export const toDate = z.string().optional().describe("Only what was active up to this date, a bare date included");
-export const projectPath = z.string().min(1).optional().describe("Folder of another project; default: this one");
-export const source = z.string().min(1).optional().describe("Only this source, such as claude-code");
-export const cursor = z.string().min(1).optional().describe("Cursor of the last page");
+export const sessionId = z.string().min(1).describe("Session id.");
+export const fromDate = z.string().optional().describe("ISO date or time.");
+export const toDate = z.string().optional().describe("Until.");
+export const projectPath = z.string().min(1).optional().describe("Another project's folder.");
+export const source = z.string().min(1).optional().describe("Such as claude-code.");
+export const cursor = z.string().min(1).optional().describe("Next page.");
 
 export const readOnly = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };

@@ -1,33 +1,18 @@
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { agentPrograms, installPrograms } from "@toolhaft/testing/programs";
 import { describe, expect, it } from "vitest";
 import { codexStore, opencodeStore } from "../src/index.ts";
 import { useDesk, yes } from "./desk.ts";
 import { codexId, codexRecords, writeCodex } from "./hosts.ts";
 
 /** The real programs, installed once; both work offline and without a key. */
-const programs = installed();
+const { folder, problem } = await installPrograms(agentPrograms, { scripts: true });
+if (problem !== undefined) console.warn(`SKIPPED the agents' programs: ${problem}`);
+const programs = folder === undefined ? undefined : join(folder, "node_modules", ".bin");
 const desk = useDesk();
-
-function installed(): string | undefined {
-  const folder = fileURLToPath(new URL("../../../node_modules/.cache/agent-programs", import.meta.url));
-  const bin = join(folder, "node_modules", ".bin");
-  if (existsSync(join(bin, "codex")) && existsSync(join(bin, "opencode"))) return bin;
-  try {
-    const packages = ["opencode-ai@1.18.33", "@openai/codex@0.171.0"];
-    execFileSync("npm", ["install", "--no-save", "--no-audit", "--no-fund", "--prefix", folder, ...packages], {
-      stdio: ["ignore", "ignore", "inherit"],
-    });
-    return bin;
-  } catch (error) {
-    console.warn(`the agents' programs cannot be installed: ${error instanceof Error ? error.message : error}`);
-    return undefined;
-  }
-}
 
 describe.skipIf(programs === undefined)("Codex itself", () => {
   it("lists, reads and forks the forks", { timeout: 240_000 }, async () => {

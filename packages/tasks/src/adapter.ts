@@ -1,5 +1,6 @@
 /** What another adapter of the ports is built from: the row, and what each edge writes to it. */
 export { createTaskId } from "./ids.ts";
+export { postedColumns, postedRecord } from "./posting.ts";
 export { defaultLimits, dueOf, holds, isHeld, limitsOf, type ResumeNote, type TaskRecord } from "./record.ts";
 export { searchText, termsOf } from "./search-text.ts";
 export type { Decision, Refusal, Transition } from "./step.ts";

@@ -19,28 +19,11 @@ export function isKept(value: string): boolean {
   return !/[\0\ud800-\udfff]/.test(value) || !/\0|\p{Surrogate}/u.test(value);
 }
 
-export const taskId = z.string().describe("Id of a task, as printed: task_ and 26 letters and digits.");
-export const cursor = z.string().optional().describe("Next page, as printed.");
+export const taskId = z.string().describe("Task id.");
+export const cursor = z.string().optional().describe("Next page.");
 export const limit = (most: number, usual: number) =>
-  z.number().int().min(1).max(most).default(usual).describe("Most entries on a page.");
-export const date = (what: string) =>
-  z.string().optional().describe(`${what}: ISO 8601; a bare date is that whole UTC day.`);
-export const waitMs = z
-  .number()
-  .int()
-  .min(0)
-  .max(600_000)
-  .default(0)
-  .describe("Milliseconds to wait when there is nothing yet.");
-export const leaseSecs = z
-  .number()
-  .int()
-  .min(10)
-  .max(86_400)
-  .optional()
-  .describe("Seconds until the claim ends by itself.");
-export const exportPath = z
-  .string()
-  .min(1)
-  .optional()
-  .describe("Workspace path to write to; without it the text comes inline.");
+  z.number().int().min(1).max(most).default(usual).describe("Page size.");
+export const date = (what: string) => z.string().optional().describe(`${what}.`);
+export const waitMs = z.number().int().min(0).max(600_000).default(0).describe("Wait for one.");
+export const leaseSecs = z.number().int().min(10).max(86_400).optional().describe("Seconds the claim lasts.");
+export const exportPath = z.string().min(1).optional().describe("File to write to.");

@@ -165,6 +165,9 @@ const edges = [
   "fail",
   "time_out",
   "release",
+  "request_cancel",
+  "exceed",
+  "hold",
   "cancel",
   "retry",
 ] as const;
@@ -172,7 +175,8 @@ const edges = [
 async function prepare(backend: TaskBackend, edge: (typeof edges)[number]): Promise<{ id: string; fence: number }> {
   await backend.store.setBudget({ root: "root" }, { totalTokens: 1_000_000 });
   const task = runTask({ maxAttempts: 2 });
-  if (edge === "claim" || edge === "cancel") return { id: (await postOne(backend, task)).id, fence: 0 };
+  if (edge === "claim" || edge === "cancel" || edge === "hold")
+    return { id: (await postOne(backend, task)).id, fence: 0 };
   if (edge === "start") {
     const { id } = await postOne(backend, task);
     return {

@@ -13,7 +13,11 @@ orExit(build);
 installSystemPrograms(long ? "long" : "test");
 
 const parts = [];
-if (!long) {
+if (long) {
+  console.log("== packed packages in projects of their own");
+  const { runConsumers } = await import("./consumer.mjs");
+  parts.push(await runConsumers({ whole: true }));
+} else {
   console.log("== checks");
   const { runChecks } = await import("./checks.mjs");
   parts.push(await runChecks());

@@ -32,7 +32,10 @@ export async function main(
     // A shell asks what may stand next; its words are no command line to be checked.
     if (words[0] === "complete" && words[1] === "--")
       await complete(program, io, { words: words.slice(2) }, completions(known));
-    else await program.parseAsync(words, { from: "user" });
+    else if (words[0] === "--version" || words[0] === "-V") {
+      const { versionLine } = await import("./commands/version.ts");
+      io.out(`${await versionLine()}\n`);
+    } else await program.parseAsync(words, { from: "user" });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
@@ -53,7 +56,7 @@ function createProgram(io: Io, known: readonly FamilyEntry[], done: (code: numbe
     .version(
       `toolhaft ${manifest.version}, Node ${process.version}`,
       "-V, --version",
-      "print the version and the Node it runs on",
+      "print the version, the Node it runs on and the SQLite driver",
     )
     .helpOption("-h, --help", "print this help")
     .exitOverride()

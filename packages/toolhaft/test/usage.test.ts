@@ -22,10 +22,12 @@ describe("help and version", () => {
     }
   });
 
-  it("prints the version with the Node it runs on", async () => {
+  it("prints the version with the Node it runs on and the SQLite driver", async () => {
     expect(await command(["--version"])).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^toolhaft \d+\.\d+\.\d+, Node v\d+/),
+      out: expect.stringMatching(
+        /^toolhaft \d+\.\d+\.\d+, Node v\d+\.\d+\.\d+, (better-sqlite3|node:sqlite|no SQLite driver)\n$/,
+      ),
       err: "",
     });
   });

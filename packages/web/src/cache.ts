@@ -85,7 +85,7 @@ export function freshUntil(headers: ReadonlyMap<string, string>, now: number): n
   const control = (headers.get("cache-control") ?? "").toLowerCase();
   if (/(?:^|[\s,])no-(?:cache|store)\b/.test(control)) return 0;
   const age = /(?:^|[\s,])max-age\s*=\s*"?(\d{1,10})/.exec(control)?.[1];
-  if (age !== undefined) return now + Math.max(0, Number(age) - (Number(headers.get("age")) || 0)) * 1000;
+  if (age !== undefined) return now + Math.max(0, Number(age) - (Number(headers.get("no older than")) || 0)) * 1000;
   const expires = Date.parse(headers.get("expires") ?? "");
   return Number.isNaN(expires) ? 0 : expires;
 }

@@ -73,7 +73,7 @@ testFamily({
           text: "timeout_seconds",
         },
       ],
-      finer: ["url", "headers", "path"],
+      finer: ["url", "headers", "path", "sha256"],
       unsupported: ["openai-strict", "anthropic-strict"],
     },
   },

@@ -55,15 +55,12 @@ export function composeTool(desk: Desk) {
     name: "skill_compose",
     title: "Look at skills used together",
     description:
-      "Shows what some skills bring when they are used together: their references, clashes of names, and whether their tool permissions contradict each other or those of a role, each conflict with a call that shows it.",
+      "Shows what skills bring together: references, clashes of names and of tool permissions.",
     keywords: ["combine skills", "conflicts", "permissions"],
     inputSchema: z.object({
-      skill_names: z.array(z.string()).min(1).max(50).describe("Names or ids, 1 to 50, each once."),
-      check_conflicts: z.boolean().default(true).describe("Analyse tool permissions."),
-      role_id: z
-        .string()
-        .optional()
-        .describe("Take this role's permissions into account, and look for the skills from it."),
+      skill_names: z.array(z.string()).min(1).max(50).describe("Names or ids."),
+      check_conflicts: z.boolean().default(true).describe("Check permissions."),
+      role_id: z.string().optional().describe("Role they serve."),
     }),
     outputSchema: output,
     annotations: reading,

@@ -26,15 +26,12 @@ export function hotReloadTool(desk: Desk) {
     name: "asset_hot_reload",
     title: "Read assets again now",
     description:
-      "Reads chosen asset files again, whatever their times say, and tells what was added, changed, removed or broke. Searches see changes by themselves; use this to check an edit at once, or to try it without taking it over (dry_run).",
+      "Reads asset files again and tells what changed or broke. Searches see changes by themselves.",
     keywords: ["refresh", "reload skills"],
     inputSchema: z.object({
-      type: typeInput.default("role").describe("What to read again; role without a name is everything."),
-      name: z
-        .string()
-        .optional()
-        .meta({ description: "Only this one, by name or id; a role with all it owns.", maxLength: 300 }),
-      dry_run: z.boolean().default(false).describe("Report only, keep the old catalog."),
+      type: typeInput.default("role").describe("Kind; role without name: everything."),
+      name: z.string().optional().meta({ description: "Name or id; a role with all it owns.", maxLength: 300 }),
+      dry_run: z.boolean().default(false).describe("Report only."),
     }),
     outputSchema: output,
     annotations: reading,

@@ -20,10 +20,10 @@ export function listSkillFilesTool(desk: Desk) {
   return defineTool({
     name: "list_skill_files",
     title: "List the files of a skill",
-    description: "Lists the files in a skill's folder, sorted, with their sizes and kinds. Links are not followed.",
+    description: "Lists the files of a skill with sizes and kinds.",
     inputSchema: z.object({
-      skill_id: text("Name of a skill, or its id.", 300),
-      limit: limitInput(1_000, 200, "Files a page."),
+      skill_id: text("Name or id.", 300),
+      limit: limitInput(1_000, 200, "Page size."),
       role_id: roleInput,
       cursor: cursorInput,
     }),

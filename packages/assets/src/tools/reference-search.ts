@@ -45,14 +45,13 @@ export function referenceSearchTool(desk: Desk, cache: TextCache) {
   return defineTool({
     name: "reference_search",
     title: "Find text in references",
-    description:
-      "Finds a literal text in the references of roles and skills and shows each hit with the lines around it, the files with the most telling hits first. Not a pattern: every character counts as itself.",
+    description: "Finds a literal text in the references of roles and skills, with the lines around it.",
     keywords: ["grep references", "search docs"],
     inputSchema: z.object({
-      query: text("Literal text, one line, 1 to 500 characters.", 500),
-      case_sensitive: z.boolean().default(false).describe("Whether case counts."),
-      limit: limitInput(50, 10, "Hit lines a page."),
-      context_lines: z.int().min(0).max(10).default(2).describe("Lines before and after a hit."),
+      query: text("Literal text, one line.", 500),
+      case_sensitive: z.boolean().default(false).describe("Match case."),
+      limit: limitInput(50, 10, "Page size."),
+      context_lines: z.int().min(0).max(10).default(2).describe("Lines around a hit."),
       role_id: roleInput,
       cursor: cursorInput,
     }),

@@ -28,13 +28,13 @@ export function searchTool(desk: Desk) {
     name: "asset_search",
     title: "Find skills, functions, references and roles",
     description:
-      "Finds assets that steer an agent (skills, functions, references, roles) by words in their names, descriptions and texts, best first. All words must occur; the last one may be the beginning of a word. Use it before you begin a task that a skill may cover.",
+      "Finds skills, functions, references and roles by words in names, descriptions and texts; all words must occur. Use it before a task that a skill may cover.",
     keywords: ["skills", "list skills", "find skill", "技能", "スキル", "rolle"],
     inputSchema: z.object({
-      query: text("Words to look for, 1 to 500 characters; nothing in them is syntax.", 500),
-      type: z.enum(["skill", "function", "reference", "role", "all"]).default("all").describe("Which kind."),
+      query: text("Words.", 500),
+      type: z.enum(["skill", "function", "reference", "role", "all"]).default("all").describe("Kind."),
       role_id: roleInput,
-      limit: limitInput(50, 20, "Results a page."),
+      limit: limitInput(50, 20, "Page size."),
       cursor: cursorInput,
     }),
     outputSchema: output,

@@ -27,11 +27,11 @@ export function validateTool(desk: Desk, writers: Writers) {
     name: "asset_validate",
     title: "Check skills, functions and roles",
     description:
-      "Checks assets and says what is wrong with each, with file, line and a diff where it can be repaired without deciding for the author: broken headers, wrong names, dead links, unknown names and conditions, circles, permissions, text that gives orders. With fix it applies the listed repairs.",
+      "Checks assets: broken headers, wrong names, dead links, unknown conditions, circles, permissions, text that gives orders. Where safe, a repair is offered as diff.",
     keywords: ["lint skills", "repair", "check"],
     inputSchema: z.object({
-      fix: z.boolean().default(false).describe("Apply the repairs; without it nothing is written."),
-      limit: limitInput(500, 100, "Issues a page."),
+      fix: z.boolean().default(false).describe("Apply the repairs."),
+      limit: limitInput(500, 100, "Page size."),
       role_id: roleInput,
       cursor: cursorInput,
     }),

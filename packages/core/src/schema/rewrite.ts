@@ -23,6 +23,18 @@ export function rewrite(
 }
 
 /**
+ * The base form as models read it: without `minLength: 1`. It stands at nearly every text field and no model needs to be told,
+ * while each costs five tokens in every listing; core checks it all the same.
+ */
+export function forModels(schema: JsonSchema): JsonSchema {
+  return rewrite(schema, (one) => {
+    if (one.minLength !== 1) return one;
+    const { minLength: _, ...rest } = one;
+    return rest;
+  });
+}
+
+/**
  * Takes keywords out of a schema and says them in its description instead: a rule that a provider does not know is still
  * told to the model, and core checks it.
  */

@@ -10,10 +10,10 @@ export function agentsTool(desk: Desk): AnyTool {
   return defineTool({
     name: "agent_list",
     title: "List subagents",
-    description: "Lists the subagents that you may dispatch: what each is for, and how busy its lane is.",
+    description: "Lists the subagents you may dispatch, what for, and how busy their lanes are.",
     keywords: ["subagents", "workers", "roles", "who"],
     inputSchema: z.object({
-      query: text("Words that name or description must hold", 200).optional(),
+      query: text("Words in name or description.", 200).optional(),
     }),
     outputSchema: z.object({
       agents: z.array(

@@ -11,13 +11,12 @@ export function cancelTool(desk: Desk): AnyTool {
   return defineTool({
     name: "dispatch_cancel",
     title: "Cancel a task",
-    description:
-      "Stops a task that you launched, with its processes and everything below it. What waits ends at once, what runs is asked to stop. Cancelling an ended task changes nothing.",
+    description: "Stops a task that you launched, with everything below it.",
     keywords: ["stop", "abort", "kill", "cancel"],
     inputSchema: z.object({
       task_id: taskIdInput,
-      reason: text("Why, for the record", 2_000).optional(),
-      cascade: z.boolean().default(true).describe("Cancel what it launched, too"),
+      reason: text("Why.", 2_000).optional(),
+      cascade: z.boolean().default(true).describe("What it launched, too."),
     }),
     outputSchema: z.object({
       taskId: z.string(),

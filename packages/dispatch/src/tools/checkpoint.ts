@@ -10,7 +10,7 @@ const maxMetadataBytes = 16 * 1024;
 
 const items = (description: string) =>
   z
-    .array(z.string().meta({ description: "One item", maxLength: 500 }))
+    .array(z.string().meta({ maxLength: 500 }))
     .max(maxItems)
     .describe(description);
 
@@ -19,18 +19,14 @@ export function checkpointTool(desk: Desk): AnyTool {
   return defineTool({
     name: "dispatch_checkpoint",
     title: "Save a checkpoint of the own task",
-    description:
-      "For subagents: saves what is done and what is left. If this attempt is interrupted, the next one is given the last checkpoint.",
+    description: "For subagents: saves what is done and left. The next attempt is given the last checkpoint.",
     keywords: ["checkpoint", "save", "resume", "state"],
     inputSchema: z.object({
       task_id: taskIdInput,
-      phase: text("Where the work stands", 200),
+      phase: text("Phase.", 200),
       completed_items: items("What is done").default([]),
       remaining_items: items("What is left").default([]),
-      metadata: z
-        .record(z.string(), z.unknown())
-        .optional()
-        .describe("What else the next attempt needs, at most 16 KiB"),
+      metadata: z.record(z.string(), z.unknown()).optional().describe("At most 16 KiB."),
     }),
     outputSchema: z.object({
       taskId: z.string(),

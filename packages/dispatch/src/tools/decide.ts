@@ -16,7 +16,7 @@ const outputSchema = z.object({
   resumes: z.boolean(),
   comment: z.string().nullable(),
 });
-const approvalId = z.string().optional().describe("Which question, where several are open");
+const approvalId = z.string().optional().describe("If several are open.");
 
 /** `dispatch_approve`: a yes to what a subagent asks. */
 export function approveTool(desk: Desk): AnyTool {
@@ -24,12 +24,12 @@ export function approveTool(desk: Desk): AnyTool {
     name: "dispatch_approve",
     title: "Approve what a subagent asks",
     description:
-      "Says yes to a question that a subagent waits with; it then goes on. A person is asked first unless the question is yours to answer.",
+      "Says yes to a subagent that waits with a question. A person is asked first unless it is yours to answer.",
     keywords: ["allow", "permit", "yes", "approval"],
     inputSchema: z.object({
       task_id: taskIdInput,
       approval_id: approvalId,
-      comment: text("A word to the subagent", 2_000).optional(),
+      comment: text("Told the subagent.", 2_000).optional(),
     }),
     outputSchema,
     annotations: writing,
@@ -46,12 +46,11 @@ export function rejectTool(desk: Desk): AnyTool {
   return defineTool({
     name: "dispatch_reject",
     title: "Reject what a subagent asks",
-    description:
-      "Says no to a question that a subagent waits with, and why; it goes on with the reason, or ends, as the policy says.",
+    description: "Says no to a subagent that waits with a question, and why.",
     keywords: ["deny", "refuse", "no", "approval"],
     inputSchema: z.object({
       task_id: taskIdInput,
-      reason: text("Why: the subagent is told", 2_000),
+      reason: text("Told the subagent.", 2_000),
       approval_id: approvalId,
     }),
     outputSchema,

@@ -44,24 +44,18 @@ export function dispatchTool(desk: Desk): AnyTool {
     keywords: ["subagent", "delegate", "spawn", "parallel", "background", "task", "worker"],
     maxSchemaTokens: 900,
     inputSchema: z.object({
-      subagent: z.string().min(1).describe("Name of the subagent"),
-      prompt: text("The whole assignment: the subagent sees nothing of this conversation", maxPrompt),
-      run_in_background: z
-        .boolean()
-        .describe("true: returns at once, and you are told when it ends. false: waits for the answer"),
-      description: text("A few words for lists; default: first line of the prompt", 200).optional(),
-      session_id: z.string().optional().describe("Id of an ended task: go on in its session, as a new task"),
-      timeout_ms: z.number().int().min(1).max(604_800_000).optional().describe("Longest run, in milliseconds"),
-      idle_timeout_ms: z.number().int().min(1).max(604_800_000).optional().describe("Longest silence, in milliseconds"),
-      priority: z.number().int().min(-100).max(100).optional().describe("Higher first; default 0"),
-      max_tokens: z.number().positive().optional().describe("Tokens for it and all below it"),
-      max_cost_usd: z.number().positive().optional().describe("Money for it and all below it"),
-      depends_on: z
-        .array(z.string().describe("A task id"))
-        .max(50)
-        .optional()
-        .describe("Tasks that must have completed first"),
-      dedupe_key: text("While a task with this key is open, no second one is made", 200).optional(),
+      subagent: z.string().min(1).describe("Name."),
+      prompt: text("The whole assignment.", maxPrompt),
+      run_in_background: z.boolean().describe("false waits for the answer."),
+      description: text("A few words for lists.", 200).optional(),
+      session_id: z.string().optional().describe("Ended task whose session goes on."),
+      timeout_ms: z.number().int().min(1).max(604_800_000).optional().describe("Longest run."),
+      idle_timeout_ms: z.number().int().min(1).max(604_800_000).optional().describe("Longest silence."),
+      priority: z.number().int().min(-100).max(100).optional().describe("Higher first."),
+      max_tokens: z.number().positive().optional().describe("For it and all below."),
+      max_cost_usd: z.number().positive().optional().describe("For it and all below."),
+      depends_on: z.array(z.string()).max(50).optional().describe("Must complete first."),
+      dedupe_key: text("One open task per key.", 200).optional(),
     }),
     outputSchema,
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
@@ -285,8 +279,7 @@ function firstLine(prompt: string): string {
   return lengthOf(line) > 200 ? `${[...line].slice(0, 199).join("")}…` : line;
 }
 
-const head =
-  "Hands work to a subagent that starts with only your prompt. In the foreground its answer comes back; in the background you go on and are told. Its id reads, cancels and continues it.";
+const head = "Hands work to a subagent that sees only your prompt. In the background you are told when it ends.";
 const maxDescription = 1_024;
 
 /** The description names the agents when they are a plain list, as far as there is room. */

@@ -15,11 +15,11 @@ export function inboxTool(desk: Desk): AnyTool {
     name: "dispatch_inbox",
     title: "Read notices about tasks",
     description:
-      "Gives the notices of this session: tasks that ended, questions that wait, milestones. They come again until you acknowledge them here or read the task.",
+      "Gives this session's notices: tasks that ended, questions that wait, milestones. They come again until acknowledged or read.",
     keywords: ["notifications", "messages", "done", "news"],
     inputSchema: z.object({
-      ack: z.array(z.string().describe("Id of a notice")).max(100).default([]).describe("Notices that are dealt with"),
-      limit: z.number().int().min(1).max(50).default(20).describe("Most notices in a reply"),
+      ack: z.array(z.string()).max(100).default([]).describe("Ids dealt with."),
+      limit: z.number().int().min(1).max(50).default(20).describe("Page size."),
       wait_ms: waitInput,
     }),
     outputSchema: z.object({ notices: z.array(noticeSchema), left: z.number().int(), acknowledged: z.number().int() }),

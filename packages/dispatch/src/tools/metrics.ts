@@ -31,13 +31,12 @@ export function metricsTool(desk: Desk): AnyTool {
   return defineTool({
     name: "dispatch_metrics",
     title: "Count tasks, tokens and times",
-    description:
-      "Counts what this process dispatched, and what the store remembers of a window: by status, agent and reason, with durations. Can write them to a file.",
+    description: "Counts what was dispatched, by status, agent and reason, with durations.",
     keywords: ["statistics", "prometheus", "failures", "counters"],
     inputSchema: z.object({
-      format: z.enum(["summary", "json", "prometheus"]).default("summary").describe("How the text is written"),
-      export_path: z.string().min(1).optional().describe("Write it to this file, too"),
-      window: z.enum(["1h", "24h", "7d", "all"]).default("24h").describe("How far the history goes back"),
+      format: z.enum(["summary", "json", "prometheus"]).default("summary").describe("Form."),
+      export_path: z.string().min(1).optional().describe("File to write to, too."),
+      window: z.enum(["1h", "24h", "7d", "all"]).default("24h").describe("History."),
     }),
     outputSchema,
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },

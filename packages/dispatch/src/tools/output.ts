@@ -21,17 +21,16 @@ export function outputTool(desk: Desk): AnyTool {
   return defineTool({
     name: "dispatch_output",
     title: "Read a task's result",
-    description:
-      "Reads the result of a task, whole or in windows, also long after it ended; a failed task shows its reason and the output it had. Can wait for the end.",
+    description: "Reads the result of a task, whole or in parts; of a failed one, reason and output.",
     keywords: ["result", "answer", "output", "wait", "subagent"],
     maxSchemaTokens: 500,
     inputSchema: z.object({
       task_id: taskIdInput,
-      max_chars: z.number().int().min(1).max(100_000).default(16_000).describe("Most characters to show"),
-      offset: z.number().int().min(0).optional().describe("Where to begin; default 0"),
-      limit: z.number().int().min(1).optional().describe("How many characters; default max_chars"),
-      tail: z.boolean().default(false).describe("The last `limit` characters; not together with offset"),
-      attempt: z.number().int().min(1).optional().describe("An earlier attempt; default: the latest"),
+      max_chars: z.number().int().min(1).max(100_000).default(16_000).describe("Page size."),
+      offset: z.number().int().min(0).optional().describe("First character."),
+      limit: z.number().int().min(1).optional().describe("Characters; default max_chars."),
+      tail: z.boolean().default(false).describe("The last characters."),
+      attempt: z.number().int().min(1).optional().describe("Default: the latest."),
       wait_ms: waitInput,
     }),
     outputSchema: z.object({

@@ -15,14 +15,13 @@ export function progressTool(desk: Desk): AnyTool {
   return defineTool({
     name: "dispatch_progress",
     title: "Report progress of the own task",
-    description:
-      "For subagents: tells those who wait how far the own task is. At 25, 50 and 75 percent its owner gets a notice.",
+    description: "For subagents: tells those who wait how far your task is.",
     keywords: ["progress", "percent", "report", "milestone"],
     inputSchema: z.object({
       task_id: taskIdInput,
-      stage: text("What is being done", 100),
-      message: text("What there is to tell", 2_000),
-      percentage: z.number().min(0).max(100).describe("How much is done, 0 to 100"),
+      stage: text("Stage.", 100),
+      message: text("News.", 2_000),
+      percentage: z.number().min(0).max(100).describe("0 to 100."),
     }),
     outputSchema: z.object({
       taskId: z.string(),

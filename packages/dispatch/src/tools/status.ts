@@ -62,18 +62,14 @@ export function statusTool(desk: Desk): AnyTool {
   return defineTool({
     name: "dispatch_status",
     title: "Show tasks and how they stand",
-    description:
-      "Lists the tasks of this session with status, time and last activity, what is still open, and questions that wait for an answer; with task_id, everything about one.",
+    description: "Lists the tasks of this session and the questions that wait; with task_id, all about one.",
     keywords: ["list tasks", "running", "subagents", "overview", "progress"],
     maxSchemaTokens: 500,
     inputSchema: z.object({
-      task_id: z.string().optional().describe("One task in full, instead of a list"),
-      scope: z
-        .enum(["session", "root", "store"])
-        .default("session")
-        .describe("Tasks of this session, of its whole tree, or of everybody"),
-      active_only: z.boolean().default(false).describe("Only what has not ended"),
-      limit: z.number().int().min(1).max(100).default(50).describe("Most tasks in a page"),
+      task_id: z.string().optional().describe("Only this one."),
+      scope: z.enum(["session", "root", "store"]).default("session").describe("This session, its tree, or all."),
+      active_only: z.boolean().default(false).describe("Not ended."),
+      limit: z.number().int().min(1).max(100).default(50).describe("Page size."),
       cursor: cursorInput,
     }),
     outputSchema,

@@ -26,15 +26,15 @@ export function signalTool(deskOf: DeskOf) {
     name: "signal",
     title: "Send a signal",
     description:
-      "Tells the host how work stands, outside of the answer. answer, revise_needed, escalate end the work; need_approval, blocked, need_clarification pause it until a person resolves it; handoff names who goes on; progress is only noted. Every signal is kept in order.",
+      "Tells the host how work stands. answer, revise_needed, escalate end it; need_approval, blocked, need_clarification pause it for a person; handoff names who goes on; progress is noted.",
     keywords: ["ask for approval", "blocked", "escalate", "handoff", "progress", "done", "pause"],
     inputSchema: z.object({
-      type: z.enum(signalTypes).describe("Which signal."),
+      type: z.enum(signalTypes).describe("Kind."),
       payload: z
         .record(z.string(), z.unknown())
         .optional()
         .describe(
-          "Details. Known: question, risk (need_approval), question (need_clarification), on, timeout_ms (blocked), target (handoff), reason (revise_needed, escalate), message, percent 0-100 (progress). At most 64 KiB.",
+          "question, risk (need_approval), question (need_clarification), on, timeout_ms (blocked), target (handoff), reason (revise_needed, escalate), message, percent 0-100 (progress) …",
         ),
     }),
     outputSchema: output,

@@ -69,16 +69,15 @@ export function stateTool(deskOf: DeskOf) {
   return defineTool({
     name: "function_state",
     title: "Where functions stand",
-    description:
-      "Shows the active functions of a session: phase, gate with its reasons, evidence, artifacts, and transitions that did not fire yet. Evaluates and changes nothing.",
+    description: "Shows a session's active functions: phase, gate with reasons, evidence, artifacts, open transitions.",
     keywords: ["workflow", "state machine", "gate", "why blocked", "evidence", "phase"],
     inputSchema: z.object({
-      session_id: z.string().min(1).max(300).optional().describe("Session to look at. Default: this one."),
-      include_artifacts: z.boolean().default(true).describe("With the state of artifacts."),
-      include_evidence: z.boolean().default(true).describe("With evidence labels."),
-      role_id: z.string().min(1).max(300).optional().describe("Only this role and the roles below it."),
-      limit: z.int().min(1).max(200).default(50).describe("Most functions."),
-      cursor: z.string().optional().describe("Next page, as printed."),
+      session_id: z.string().min(1).max(300).optional().describe("Default: this one."),
+      include_artifacts: z.boolean().default(true).describe("Artifacts, too."),
+      include_evidence: z.boolean().default(true).describe("Evidence, too."),
+      role_id: z.string().min(1).max(300).optional().describe("This role and below."),
+      limit: z.int().min(1).max(200).default(50).describe("Page size."),
+      cursor: z.string().optional().describe("Next page."),
     }),
     outputSchema: output,
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },

@@ -11,12 +11,8 @@ import { editedFileShape, outcomeShape } from "../schemas.ts";
 import { type PlannedFile, write } from "../write.ts";
 
 const input = z.object({
-  patch: z
-    .string()
-    .describe(
-      'The patch: "*** Begin Patch", sections "*** Add File:", "*** Update File:", "*** Delete File:", "*** End Patch".',
-    ),
-  dry_run: z.boolean().default(false).describe("Everything but the write."),
+  patch: z.string().describe('From "*** Begin Patch" to "*** End Patch".'),
+  dry_run: z.boolean().default(false).describe("Write nothing."),
 });
 
 const output = z.object({
@@ -44,7 +40,7 @@ export function applyPatchTool(editor: Editor): AnyTool {
     name: "apply_patch",
     title: "Apply a patch",
     description:
-      'Apply a V4A patch to many files, all or nothing. A section "*** Update File: path" holds hunks: "@@ enclosing line" (optional), then lines that begin with " " (kept), "-" (removed) or "+" (added). "*** Move to: path" under it renames the file. In "*** Add File: path" every line begins with "+".',
+      'Apply a V4A patch to many files, all or nothing. "*** Update File: path" holds hunks: "@@ enclosing line" (optional), then lines that begin with " ", "-" or "+"; "*** Move to: path" under it renames. In "*** Add File: path" every line begins with "+"; "*** Delete File: path" stands alone.',
     keywords: ["diff", "create file", "delete file", "rename", "multi-file"],
     inputSchema: input,
     outputSchema: output,

@@ -12,23 +12,18 @@ import { type Place, planText, type TextEdit, textEditOf } from "../text-edit.ts
 import { write } from "../write.ts";
 
 const input = z.object({
-  path: z.string().describe("File to change: absolute, or relative to the session's directory."),
-  old_content: z.string().optional().describe("Text to find, exactly as in the file. Not with old_content_lines."),
-  old_content_lines: z.array(z.string()).optional().describe("The same as lines, joined by newlines."),
-  new_content: z.string().optional().describe('Text in its place, written literally; "" removes.'),
-  new_content_lines: z.array(z.string()).optional().describe("The same as lines; [] removes."),
-  expected_replacements: z
-    .int()
-    .min(1)
-    .max(10_000)
-    .default(1)
-    .describe("Exact number of places the old text has; all are replaced."),
-  start_line: z.int().min(1).optional().describe("In place of old text: first line to replace."),
-  end_line: z.int().min(1).optional().describe("Last line to replace, inclusive. Default: start_line."),
-  version: versionInput.optional().describe("Version the file must still have."),
-  fuzzy: z.boolean().default(true).describe("Whether other blanks and indents than sent may match."),
-  allow_empty: z.boolean().default(false).describe("Allow a result without any text."),
-  dry_run: z.boolean().default(false).describe("Everything but the write."),
+  path: z.string().describe("Path."),
+  old_content: z.string().optional().describe("Text to find."),
+  old_content_lines: z.array(z.string()).optional().describe("The same as lines."),
+  new_content: z.string().optional().describe('New text; "" removes.'),
+  new_content_lines: z.array(z.string()).optional().describe("The same as lines."),
+  expected_replacements: z.int().min(1).max(10_000).default(1).describe("Occurrences."),
+  start_line: z.int().min(1).optional().describe("First line, instead of old text."),
+  end_line: z.int().min(1).optional().describe("Last line."),
+  version: versionInput.optional().describe("Version it must have."),
+  fuzzy: z.boolean().default(true).describe("Blanks and indents may differ."),
+  allow_empty: z.boolean().default(false).describe("May leave no text."),
+  dry_run: z.boolean().default(false).describe("Write nothing."),
 });
 
 const output = z.object({
@@ -50,7 +45,7 @@ export function editFileTool(editor: Editor): AnyTool {
     name: "edit_file",
     title: "Replace text in a file",
     description:
-      "Replace exact text, or a range of line numbers, in one existing file. The old text must be there exactly as often as expected, or nothing is written. Send either old text or start_line.",
+      "Replace exact text, or lines by number. Nothing is written unless the text occurs as often as expected.",
     keywords: ["search and replace", "str_replace", "substitute", "patch"],
     inputSchema: input,
     outputSchema: output,

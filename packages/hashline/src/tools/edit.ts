@@ -15,35 +15,32 @@ const edit = z.object({
   op: z
     .enum(["replace", "append", "prepend"])
     .default("replace")
-    .describe("replace the range, insert after pos (append) or before it (prepend)."),
-  pos: z
-    .string()
-    .optional()
-    .describe('Anchor of the line addressed, such as "12#kq". append without it: end of file; prepend: start.'),
-  end: z.string().optional().describe("Anchor of the last line of the range, inclusive; replace only. Default: pos."),
+    .describe("Replace pos to end; insert after (append) or before pos."),
+  pos: z.string().optional().describe('Anchor, such as "12#kq". append without: file end; prepend: start.'),
+  end: z.string().optional().describe("Last anchor, inclusive; default: pos."),
   lines: z
     .union([z.string(), z.array(z.string())])
     .optional()
-    .describe("New text, written exactly as sent, without anchors. [] deletes."),
-  from: z.string().optional().describe("In place of lines: copy these lines of the same file, A or A..B (anchors)."),
+    .describe("New text, without anchors; [] deletes."),
+  from: z.string().optional().describe("Copy anchors A or A..B."),
 });
 
 const input = z.object({
   files: z
     .array(
       z.object({
-        filePath: z.string().describe("As in the read."),
+        filePath: z.string().describe("Path."),
         version: z
           .string()
           .regex(/^(new|[0-9a-fA-F]{12,64})$/, '12 to 64 hex digits as shown by a read or an edit, or "new"')
-          .describe('Version from the last read or edit of the file; "new" creates it.'),
-        edits: z.array(edit).min(1).max(1_000).describe("All address the file as it was at that version."),
+          .describe('Of the last read; "new" creates the file.'),
+        edits: z.array(edit).min(1).max(1_000).describe("Edits of that version."),
       }),
     )
     .min(1)
     .max(100)
-    .describe("Files to change; all or none are written."),
-  dryRun: z.boolean().default(false).describe("Everything but the write."),
+    .describe("Files to change."),
+  dryRun: z.boolean().default(false).describe("Write nothing."),
 });
 
 const output = z.object({
@@ -73,7 +70,7 @@ export function editTool(editor: Editor): AnyTool {
     name: "hashline_edit",
     title: "Edit files by line anchors",
     description:
-      "Change one or more files by the LINE#HASH anchors of a read or of an earlier edit, all or nothing. Every edit of a file addresses the version named, so line numbers need no adjusting. Text is written exactly as sent. The reply shows the new version and fresh anchors; a refused call shows the anchors to send instead.",
+      "Change files by LINE#HASH anchors, all or nothing. All edits of a file address the version named: line numbers need no adjusting. The reply, also a refusal, has the anchors to go on with.",
     keywords: ["write", "replace", "insert", "delete lines", "create file", "move lines"],
     inputSchema: input,
     outputSchema: output,

@@ -9,13 +9,9 @@ import { readNotes } from "../read-notes.ts";
 import { shortVersion } from "../resolve.ts";
 
 const input = z.object({
-  filePath: z.string().describe("File to read: absolute, or relative to the session's directory."),
-  offset: z.int().min(1).default(1).describe("First line, counted from 1."),
-  limit: z
-    .int()
-    .min(1)
-    .optional()
-    .describe("Most lines; fewer when the reply would grow too long. Default: all that fit."),
+  filePath: z.string().describe("Path."),
+  offset: z.int().min(1).default(1).describe("First line, from 1."),
+  limit: z.int().min(1).optional().describe("Most lines."),
 });
 
 const output = z.object({
@@ -44,7 +40,7 @@ export function readTool(editor: Editor): AnyTool {
     name: READ,
     title: "Read a file with line anchors",
     description:
-      "Read a text file. Every line comes as LINE#HASH|text; LINE#HASH is the anchor by which hashline_edit addresses it, and the version in the header is what the edit must send along. Long files come in parts: the reply ends with the next call.",
+      "Read a text file as LINE#HASH|text, in parts when long. hashline_edit takes the anchors LINE#HASH and the version of the header.",
     keywords: ["cat", "view", "open", "show file", "line numbers"],
     inputSchema: input,
     outputSchema: output,

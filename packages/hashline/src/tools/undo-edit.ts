@@ -8,11 +8,8 @@ import { shortVersion } from "../resolve.ts";
 import { outcomeShape } from "../schemas.ts";
 
 const input = z.object({
-  commit: z
-    .string()
-    .optional()
-    .describe("Id of the commit to take back. Default: this session's newest that is not undone."),
-  dry_run: z.boolean().default(false).describe("Everything but the write."),
+  commit: z.string().optional().describe("Commit id; default: this session's newest."),
+  dry_run: z.boolean().default(false).describe("Write nothing."),
 });
 
 const output = z.object({
@@ -30,8 +27,7 @@ export function undoEditTool(editor: Editor): AnyTool {
   return defineTool({
     name: "undo_edit",
     title: "Undo an edit",
-    description:
-      "Take back a write made by these tools: contents, modes and names of all its files, if no file changed since. An undo can itself be undone by its id.",
+    description: "Take back a write of these tools, whole, if no file changed since. An undo can be undone by its id.",
     keywords: ["revert", "rollback", "redo", "restore"],
     inputSchema: input,
     outputSchema: output,

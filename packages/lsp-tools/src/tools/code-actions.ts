@@ -22,7 +22,7 @@ export function codeActions(toolbox: Toolbox): AnyTool {
       name,
       title: "Code actions",
       description:
-        "Quick fixes, refactorings and source actions that servers offer for a line, range or symbol, by title. lsp_execute_code_action runs one.",
+        "Quick fixes, refactorings and source actions for a range or symbol. lsp_execute_code_action runs one.",
       inputSchema: z.object({
         ...p.range,
         kind: z.string().min(1).optional().describe("Prefix: quickfix, refactor, source."),

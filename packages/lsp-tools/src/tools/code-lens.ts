@@ -12,8 +12,7 @@ export function codeLens(toolbox: Toolbox): AnyTool {
   return listTool(toolbox, {
     name: "lsp_code_lens",
     title: "Code lenses",
-    description:
-      "What an editor shows above declarations: numbers of references and implementations, tests that can be run.",
+    description: "What an editor shows above declarations: references, implementations, runnable tests.",
     feature: features.codeLens,
     noun: "code lens",
     field: "lenses",

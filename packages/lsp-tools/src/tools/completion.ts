@@ -31,8 +31,7 @@ export function completion(toolbox: Toolbox): AnyTool {
     defineTool({
       name: "lsp_completion",
       title: "Completion",
-      description:
-        "What can be written at a position: members, names, keywords, class names, with types. Use to find the right method or property.",
+      description: "What can be written at a position: members, names, keywords, with types.",
       inputSchema: z.object({
         ...parameters(base).position,
         maxItems: z.number().int().min(1).max(100).default(20).describe("Most items."),

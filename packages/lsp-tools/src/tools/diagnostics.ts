@@ -21,7 +21,7 @@ export function diagnostics(toolbox: Toolbox): AnyTool {
       name: "lsp_diagnostics",
       title: "Diagnostics",
       description:
-        "Errors and warnings of a file, a folder or all open files, for what is on disk now. Use after every edit. Says clean only when the servers have confirmed it.",
+        "Errors and warnings of a file, a folder or all open files, as on disk. Use after every edit. Clean means confirmed.",
       inputSchema: z.object({
         filePath: z.string().min(1).optional().describe("File or folder; default: open files."),
         severity: z

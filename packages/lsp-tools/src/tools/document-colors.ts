@@ -12,7 +12,7 @@ export function documentColors(toolbox: Toolbox): AnyTool {
   return listTool(toolbox, {
     name: "lsp_document_colors",
     title: "Colours in the document",
-    description: "Every colour that a style sheet or markup uses, as hex, with its position and spelling.",
+    description: "Every colour of a style sheet or markup, as hex, with position and spelling.",
     feature: features.colors,
     noun: "colour",
     field: "colors",

@@ -25,8 +25,7 @@ export function documentHighlights(toolbox: Toolbox): AnyTool {
     defineTool({
       name,
       title: "Highlights in the document",
-      description:
-        "Every use of a name inside one file, told apart as read (r) or write (w). Faster than references when one file is enough.",
+      description: "Every use of a name inside one file, read (r) or write (w). Faster than references.",
       inputSchema: z.object({ ...p.position, ...p.page(200) }),
       outputSchema: z.object({
         ...schemas.answer,

@@ -12,8 +12,7 @@ export function documentLinks(toolbox: Toolbox): AnyTool {
   return listTool(toolbox, {
     name: "lsp_document_links",
     title: "Links in the document",
-    description:
-      "Links and includes of a file with their targets: imports of style sheets, scripts, images, headers, base images.",
+    description: "Links and includes of a file with their targets.",
     feature: features.links,
     noun: "link",
     field: "links",

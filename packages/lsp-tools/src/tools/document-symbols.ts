@@ -22,8 +22,7 @@ export function documentSymbols(toolbox: Toolbox): AnyTool {
     defineTool({
       name,
       title: "Symbols of a document",
-      description:
-        "Outline of a file: classes, functions, members with kind, position and span. Use first on a file you do not know.",
+      description: "Outline of a file: classes, functions, members. Use first on a file you do not know.",
       inputSchema: z.object({
         ...p.file,
         depth: z.number().int().min(1).max(16).optional().describe("Levels; default all."),

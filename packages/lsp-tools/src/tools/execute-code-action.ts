@@ -26,12 +26,11 @@ export function executeCodeAction(toolbox: Toolbox): AnyTool {
     defineTool({
       name: "lsp_execute_code_action",
       title: "Execute a code action",
-      description:
-        "Runs one quick fix, refactoring or source action, picked by title, and writes what it changes. dryRun shows the diff only.",
+      description: "Runs a code action by title, and writes what it changes.",
       failureLead: "Nothing was written.",
       inputSchema: z.object({
         ...p.range,
-        title: z.string().min(1).describe("As listed, or a part only one has."),
+        title: z.string().min(1).describe("As listed, or a unique part."),
         kind: z.string().min(1).optional().describe("Prefix."),
         dryRun: z.boolean().default(false).describe("Diff only."),
         confirmAnnotated: z.boolean().default(false).describe("Apply these, too."),

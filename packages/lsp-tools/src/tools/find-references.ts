@@ -25,8 +25,7 @@ export function findReferences(toolbox: Toolbox): AnyTool {
     defineTool({
       name,
       title: "Find references",
-      description:
-        "Every use of a name in the whole project. Use before renaming, changing or deleting it. Grouped by file with line, columns and source line.",
+      description: "Every use of a name in the whole project, by file. Use before renaming, changing or deleting it.",
       inputSchema: z.object({
         ...p.position,
         includeDeclaration: z.boolean().default(true).describe("Count it too."),

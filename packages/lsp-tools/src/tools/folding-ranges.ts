@@ -10,8 +10,7 @@ export function foldingRanges(toolbox: Toolbox): AnyTool {
   return listTool(toolbox, {
     name: "lsp_folding_ranges",
     title: "Folding ranges",
-    description:
-      "Blocks of a file that can be folded: bodies, imports, comments, regions, with first and last line. Use to see structure cheaply.",
+    description: "Blocks of a file: bodies, imports, comments, regions, with first and last line.",
     feature: features.folding,
     noun: "folding range",
     field: "ranges",

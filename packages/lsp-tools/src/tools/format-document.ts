@@ -7,7 +7,7 @@ export function formatDocument(toolbox: Toolbox): AnyTool {
   return formatTool(toolbox, {
     name: "lsp_format_document",
     title: "Format a document",
-    description: "Formats a whole file with the project's formatter and writes it. dryRun shows the diff only.",
+    description: "Formats a whole file with the project's formatter and writes it.",
     feature: features.formatting,
     range: false,
   });

@@ -7,7 +7,7 @@ export function formatRange(toolbox: Toolbox): AnyTool {
   return formatTool(toolbox, {
     name: "lsp_format_range",
     title: "Format a range",
-    description: "Formats some lines or one symbol of a file and writes it. dryRun shows the diff only.",
+    description: "Formats some lines or one symbol of a file and writes it.",
     feature: features.rangeFormatting,
     range: true,
   });

@@ -7,7 +7,7 @@ export function gotoDeclaration(toolbox: Toolbox): AnyTool {
   return placeTool(toolbox, {
     name: "lsp_goto_declaration",
     title: "Go to declaration",
-    description: "Where a name is declared, in languages that part declaration from definition (C, C++, Python stubs).",
+    description: "Where a name is declared, where that is not its definition.",
     feature: features.declaration,
     noun: "declaration",
     limit: 50,

@@ -7,8 +7,7 @@ export function gotoDefinition(toolbox: Toolbox): AnyTool {
   return placeTool(toolbox, {
     name: "lsp_goto_definition",
     title: "Go to definition",
-    description:
-      "Where a name is defined. Use before reading or changing code that you only see used. Gives file, line and source line of each definition.",
+    description: "Where a name is defined. Use before reading or changing code that you only see used.",
     feature: features.definition,
     noun: "definition",
     limit: 50,

@@ -7,8 +7,7 @@ export function gotoImplementation(toolbox: Toolbox): AnyTool {
   return placeTool(toolbox, {
     name: "lsp_goto_implementation",
     title: "Go to implementation",
-    description:
-      "The classes and methods that implement an interface, abstract class or method. Gives file, line and source line of each.",
+    description: "The classes and methods that implement an interface, abstract class or method.",
     feature: features.implementation,
     noun: "implementation",
     limit: 100,

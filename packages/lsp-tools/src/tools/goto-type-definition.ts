@@ -7,7 +7,7 @@ export function gotoTypeDefinition(toolbox: Toolbox): AnyTool {
   return placeTool(toolbox, {
     name: "lsp_goto_type_definition",
     title: "Go to type definition",
-    description: "Where the type of a value is defined, not the value itself. Gives file, line and source line.",
+    description: "Where the type of a value is defined, not the value itself.",
     feature: features.typeDefinition,
     noun: "type definition",
     limit: 50,

@@ -51,7 +51,7 @@ export function hierarchyTool(toolbox: Toolbox, spec: HierarchyTool): AnyTool {
   const { base } = toolbox;
   const p = parameters(base);
   const feature: Feature = features[spec.feature];
-  const item = spec.items ? { item: z.string().min(1).optional().describe("Handle, in place of a position.") } : {};
+  const item = spec.items ? { item: z.string().min(1).optional().describe("Handle, or a position.") } : {};
   const filePath = spec.items ? p.filePath.optional() : p.filePath;
   return anyTool(
     defineTool({
@@ -62,7 +62,7 @@ export function hierarchyTool(toolbox: Toolbox, spec: HierarchyTool): AnyTool {
         ...p.position,
         filePath,
         ...item,
-        depth: z.number().int().min(1).max(5).default(1).describe("Levels to walk."),
+        depth: z.number().int().min(1).max(5).default(1).describe("Levels."),
         ...p.page(100),
       }),
       outputSchema: z.object({

@@ -20,8 +20,7 @@ export function hover(toolbox: Toolbox): AnyTool {
     defineTool({
       name: "lsp_hover",
       title: "Hover",
-      description:
-        "Type, signature and documentation of the name at a position. Use to learn what something is without opening its definition.",
+      description: "Type, signature and documentation of a name, without opening its definition.",
       inputSchema: z.object(parameters(base).position),
       outputSchema: z.object({
         ...schemas.answer,

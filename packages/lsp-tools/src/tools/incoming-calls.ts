@@ -7,7 +7,7 @@ export function incomingCalls(toolbox: Toolbox): AnyTool {
   return hierarchyTool(toolbox, {
     name: "lsp_incoming_calls",
     title: "Incoming calls",
-    description: "Who calls a function, level by level, with the call sites. Use to see what a change would reach.",
+    description: "Who calls a function, level by level, with the call sites.",
     feature: "callHierarchy",
     noun: "caller",
     step: steps.incoming,

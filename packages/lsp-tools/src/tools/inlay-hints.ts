@@ -31,8 +31,7 @@ export function inlayHints(toolbox: Toolbox): AnyTool {
   return listTool(toolbox, {
     name: "lsp_inlay_hints",
     title: "Inlay hints",
-    description:
-      "Inferred types and parameter names, set into the source lines. Use to see types that the code does not spell out.",
+    description: "Inferred types and parameter names, set into the source lines.",
     feature: features.inlayHints,
     noun: "inlay hint",
     field: "hints",

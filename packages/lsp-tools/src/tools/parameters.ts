@@ -1,12 +1,19 @@
 import { z } from "zod";
 import type { Where, WhereRange } from "../target.ts";
 
+const mostSymbol = 256;
+
 /** The parameter sets that tools share, in the numbering of the toolset. */
 export function parameters(base: 0 | 1) {
   const number = (text: string) => z.number().int().min(base).optional().describe(text);
   const filePath = z.string().describe("Path or URI.");
-  const symbol = z.string().min(1).max(256).optional().describe("area, Circle/area, foo#2");
-  const based = `From ${base}`;
+  const symbol = z
+    .string()
+    .min(1)
+    .refine((text) => text.length <= mostSymbol, `must be at most ${mostSymbol} characters long`)
+    .optional()
+    .describe("Or: area, Circle/area, foo#2");
+  const based = `From ${base}.`;
   return {
     filePath,
     symbol,
@@ -15,14 +22,14 @@ export function parameters(base: 0 | 1) {
     /** P */
     position: {
       filePath,
-      line: number(`${based}; line+character, or symbol`),
-      character: number(`UTF-16, ${based}`),
+      line: number(based),
+      character: number("UTF-16."),
       symbol,
     },
     /** R */
     range: {
       filePath,
-      startLine: number(`${based}; alone: that line; or symbol`),
+      startLine: number(based),
       startChar: number("UTF-16."),
       endLine: number("Last line."),
       endChar: number("Exclusive."),

@@ -22,8 +22,7 @@ export function prepareCallHierarchy(toolbox: Toolbox): AnyTool {
     defineTool({
       name: "lsp_prepare_call_hierarchy",
       title: "Prepare a call hierarchy",
-      description:
-        "Handles of the functions at a position, for several calls of lsp_incoming_calls and lsp_outgoing_calls. Those take positions too.",
+      description: "Handles of the functions at a position, for lsp_incoming_calls and lsp_outgoing_calls.",
       inputSchema: z.object(parameters(base).position),
       outputSchema: z.object({
         ...schemas.answer,

@@ -27,7 +27,7 @@ export function prepareRename(toolbox: Toolbox): AnyTool {
     defineTool({
       name: "lsp_prepare_rename",
       title: "Check a rename",
-      description: "Whether the name at a position can be renamed, and what its exact range is. Changes nothing.",
+      description: "Whether a name can be renamed, and its exact range. Changes nothing.",
       inputSchema: z.object(parameters(base).position),
       outputSchema: z.object({
         ...schemas.answer,

@@ -23,8 +23,7 @@ export function rename(toolbox: Toolbox): AnyTool {
     defineTool({
       name: "lsp_rename",
       title: "Rename",
-      description:
-        "Renames a symbol everywhere in the project, in one step that is whole or not at all. Gives files and lines. dryRun shows the diff only.",
+      description: "Renames a symbol everywhere in the project, all or nothing.",
       failureLead: "Nothing was written.",
       inputSchema: z.object({
         ...parameters(base).position,

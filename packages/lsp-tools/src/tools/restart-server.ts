@@ -12,7 +12,7 @@ export function restartServer(toolbox: Toolbox): AnyTool {
       name: "lsp_restart_server",
       title: "Restart a language server",
       description:
-        "Stops and starts the servers of a language below this folder, and forgets earlier failures. Use when a server failed or a program was just installed.",
+        "Restarts the servers of a language and forgets their failures. Use when a server failed or was just installed.",
       inputSchema: z.object({
         languageId: z.string().min(1).describe("Language or server id."),
       }),

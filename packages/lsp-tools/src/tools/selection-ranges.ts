@@ -21,8 +21,7 @@ export function selectionRanges(toolbox: Toolbox): AnyTool {
     defineTool({
       name: "lsp_selection_ranges",
       title: "Selection ranges",
-      description:
-        "The syntax around a position, from the name outwards to the whole file: expression, statement, block. Use to find exact bounds.",
+      description: "The syntax around a position, from the name outwards to the file, with exact bounds.",
       inputSchema: z.object({
         ...p.file,
         positions: z

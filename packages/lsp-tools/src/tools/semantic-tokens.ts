@@ -16,8 +16,7 @@ export function semanticTokens(toolbox: Toolbox): AnyTool {
   return listTool(toolbox, {
     name: "lsp_semantic_tokens",
     title: "Semantic tokens",
-    description:
-      "What each name in a span is: function, parameter, type, readonly, deprecated … Use to tell apart names that look alike.",
+    description: "What each name in a span is: function, parameter, type, readonly, deprecated …",
     feature: features.semanticTokens,
     noun: "token",
     field: "tokens",

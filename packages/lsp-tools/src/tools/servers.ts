@@ -27,8 +27,7 @@ export function servers(toolbox: Toolbox): AnyTool {
     defineTool({
       name: "lsp_servers",
       title: "Language servers",
-      description:
-        "Which language servers run, their state and process, and which are missing for the files here, with the command that installs them. Starts nothing.",
+      description: "Which language servers run, and which are missing here, with the command that installs them.",
       inputSchema: z.object({}),
       outputSchema: z.object({
         servers: z.array(serverStatus),

@@ -20,8 +20,7 @@ export function signatureHelp(toolbox: Toolbox): AnyTool {
     defineTool({
       name: "lsp_signature_help",
       title: "Signature help",
-      description:
-        "Signatures and parameters of the call around a position; with symbol: of the call that follows it. Use while writing arguments.",
+      description: "Signatures and parameters of the call around a position, or that follows symbol.",
       inputSchema: z.object(parameters(base).position),
       outputSchema: z.object({
         ...schemas.answer,

@@ -24,8 +24,7 @@ export function workspaceSymbols(toolbox: Toolbox): AnyTool {
     defineTool({
       name,
       title: "Symbols of the workspace",
-      description:
-        "Finds classes, functions and variables of the project by name. Use when you know a name but not its file.",
+      description: "Finds classes, functions and variables of the project by name.",
       inputSchema: z.object({
         query: z.string().min(1).max(256).describe("Name or part of it."),
         filePath: z.string().min(1).optional().describe("A file of the project."),

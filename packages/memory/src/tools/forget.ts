@@ -11,16 +11,12 @@ export function forgetTool(notes: Notes) {
   return defineTool({
     name: "memory_forget",
     title: "Forget or restore a memory",
-    description:
-      "Takes a memory out of recall, or with restore true brings a forgotten or superseded one back. Nothing is deleted, so both can be undone.",
+    description: "Takes a memory out of recall, or brings a forgotten or superseded one back. Nothing is deleted.",
     keywords: ["delete", "remove", "undo", "忘记", "忘れる"],
     inputSchema: z.object({
       id: idInput,
-      restore: z.boolean().default(false).describe("Bring it back instead."),
-      reason: z
-        .string()
-        .optional()
-        .meta({ description: "Why, at most 200 characters; kept in its history.", maxLength: 200 }),
+      restore: z.boolean().default(false).describe("Bring it back."),
+      reason: z.string().optional().meta({ description: "Why.", maxLength: 200 }),
     }),
     outputSchema: forgetOutput,
     annotations: overwriting,

@@ -8,14 +8,13 @@ export function getTool(notes: Notes) {
   return defineTool({
     name: "memory_get",
     title: "Read a memory in full",
-    description:
-      "Reads one memory by id, whole or page by page, also superseded and forgotten ones, and on request its history. Use it when recall shows a cut text.",
+    description: "Reads one memory by id, also superseded and forgotten ones. Use it when recall shows a cut text.",
     keywords: ["read", "open", "history", "読む", "阅读"],
     inputSchema: z.object({
       id: idInput,
-      offset: z.number().int().min(0).default(0).describe("Where to start, in characters."),
-      max_chars: z.number().int().min(1).max(30_000).default(20_000).describe("Most characters to read."),
-      include_history: z.boolean().default(false).describe("Also give all changes with the values before them."),
+      offset: z.number().int().min(0).default(0).describe("First character."),
+      max_chars: z.number().int().min(1).max(30_000).default(20_000).describe("Page size."),
+      include_history: z.boolean().default(false).describe("All changes, too."),
     }),
     outputSchema: z.object({
       fence: z.string(),

@@ -13,7 +13,7 @@ export function removeTool(knowledge: Knowledge) {
     keywords: ["graph", "delete", "undo"],
     inputSchema: z.object({
       id: z.string().describe("Id of an entity (ent_…) or an edge (rel_…)."),
-      restore: z.boolean().default(false).describe("Bring it back instead."),
+      restore: z.boolean().default(false).describe("Bring it back."),
     }),
     outputSchema: z.object({ removed: z.array(z.string()), restored: z.array(z.string()) }),
     annotations: overwriting,

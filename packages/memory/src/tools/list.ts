@@ -10,19 +10,16 @@ export function listTool(notes: Notes) {
     name: "memory_list",
     title: "List memories",
     description:
-      "Lists the memories there are, without searching and without their contents: id, title, category, relevance, date. Use it to look through them, to tidy up, or with state to find what can be restored.",
+      "Lists memories without their contents. Use it to tidy up, or with state to find what can be restored.",
     keywords: ["browse", "overview", "列表", "一覧"],
     inputSchema: z.object({
-      scope: z.enum(["workspace", "role", "both"]).default("both").describe("Whose memories to list."),
-      category: z.enum(categories).optional().describe("Only this category."),
-      limit: z.number().int().min(1).max(100).default(20).describe("Most memories on a page."),
-      sort: z
-        .enum(["recent", "relevance", "accessed"])
-        .default("recent")
-        .describe("recent: last change first; relevance: high first; accessed: last use first, never used last."),
-      state: z.enum(states).default("live").describe("superseded and forgotten ones can be restored."),
-      tags: names("Only memories with all of these tags."),
-      cursor: z.string().optional().describe("Next page, as printed."),
+      scope: z.enum(["workspace", "role", "both"]).default("both").describe("Whose."),
+      category: z.enum(categories).optional().describe("Only these."),
+      limit: z.number().int().min(1).max(100).default(20).describe("Page size."),
+      sort: z.enum(["recent", "relevance", "accessed"]).default("recent").describe("Order."),
+      state: z.enum(states).default("live").describe("State."),
+      tags: names("All of these."),
+      cursor: z.string().optional().describe("Next page."),
     }),
     outputSchema: z.object({
       fence: z.string(),

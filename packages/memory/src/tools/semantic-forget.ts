@@ -13,7 +13,7 @@ export function forgetFragmentTool({ notes }: Fragments) {
     keywords: ["delete", "remove", "undo"],
     inputSchema: z.object({
       memory_id: idInput,
-      restore: z.boolean().default(false).describe("Bring it back instead."),
+      restore: z.boolean().default(false).describe("Bring it back."),
     }),
     outputSchema: forgetOutput,
     annotations: overwriting,

@@ -13,7 +13,7 @@ export function searchFragmentsTool(fragments: Fragments) {
     keywords: ["vector", "embedding", "similar", "意味", "语义"],
     inputSchema: z.object({
       query: text("What to look for, 1 to 1,000 characters.", 1_000),
-      limit: z.number().int().min(1).max(50).default(10).describe("Most memories to give."),
+      limit: z.number().int().min(1).max(50).default(10).describe("Page size."),
       min_confidence: z
         .number()
         .min(0)

@@ -11,12 +11,11 @@ export function diffTool(desk: Desk): AnyTool {
   return defineTool({
     name: "session_diff",
     title: "Diff of a session",
-    description:
-      "Shows what a session changed in files as unified diffs, whole or up to one message. Each file says how certain its diff is.",
+    description: "Shows what a session changed in files, as unified diffs.",
     keywords: ["changes", "patch", "edits", "modified files"],
     inputSchema: z.object({
       session_id: sessionId,
-      message_id: z.string().min(1).optional().describe("Only changes up to this message: its id or #n"),
+      message_id: z.string().min(1).optional().describe("Up to this: id or #n."),
     }),
     outputSchema: z.object({
       session: summarySchema,

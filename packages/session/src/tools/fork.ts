@@ -10,13 +10,12 @@ export function forkTool(desk: Desk): AnyTool {
   return defineTool({
     name: "session_fork",
     title: "Fork a session",
-    description:
-      "Makes a new session from everything up to and including one message of another; the source stays as it is. The answer says how to go on with it.",
+    description: "Makes a new session from another's messages up to one of them, and says how to go on with it.",
     keywords: ["branch", "copy", "continue", "resume"],
     inputSchema: z.object({
       session_id: sessionId,
-      message_id: z.string().min(1).optional().describe("Last message of the fork: its id or #n; default: the last"),
-      title: z.string().min(1).max(200).optional().describe("Title of the fork"),
+      message_id: z.string().min(1).optional().describe("Last one: id or #n."),
+      title: z.string().min(1).max(200).optional().describe("Its title."),
     }),
     outputSchema: z.object({
       source: summarySchema,

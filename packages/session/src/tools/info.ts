@@ -19,12 +19,11 @@ export function infoTool(desk: Desk): AnyTool {
   return defineTool({
     name: "session_info",
     title: "Inspect a session",
-    description:
-      "Shows what a session cost and did: tokens, cost, models, tools, changed files, todos, sub-agents, damage in the transcript. Tokens copied from a parent session are shown apart.",
+    description: "Shows what a session cost and did: tokens, models, tools, changed files, todos, sub-agents, damage.",
     keywords: ["tokens", "cost", "usage", "statistics", "price"],
     inputSchema: z.object({
       session_id: sessionId,
-      include_children: z.boolean().default(false).describe("Add the tokens of sub-agents"),
+      include_children: z.boolean().default(false).describe("Add sub-agents."),
     }),
     outputSchema: z.object({
       session: summarySchema,

@@ -25,17 +25,16 @@ export function listTool(desk: Desk): AnyTool {
   return defineTool({
     name: "session_list",
     title: "List sessions",
-    description:
-      "Lists earlier sessions of this project, newest first: id, title, messages, start, duration. Use it to find what was done before; read one with session_read.",
+    description: "Lists earlier sessions of this project, newest first; read one with session_read.",
     keywords: ["history", "transcripts", "conversations", "chats", "past sessions"],
     inputSchema: z.object({
-      limit: z.number().int().min(1).max(100).default(20).describe("Most sessions in a page"),
+      limit: z.number().int().min(1).max(100).default(20).describe("Page size."),
       from_date: fromDate,
       to_date: toDate,
       project_path: projectPath,
       source,
-      include_children: z.boolean().default(false).describe("Sessions of sub-agents too"),
-      include_archived: z.boolean().default(false).describe("Archived sessions too"),
+      include_children: z.boolean().default(false).describe("Of sub-agents, too."),
+      include_archived: z.boolean().default(false).describe("Archived, too."),
       cursor,
     }),
     outputSchema: z.object({

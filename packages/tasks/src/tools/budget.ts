@@ -30,12 +30,11 @@ export function budgetTool(desk: Desk) {
   return defineTool({
     name: "task_budget",
     title: "Budget",
-    description:
-      "Shows tokens, cost and sub-agent sessions used, held by running tasks, and left below a session; with detail also per task.",
+    description: "Shows tokens, cost and sub-agent sessions used, held and left below a session.",
     keywords: ["tokens", "cost", "money", "usage", "limit"],
     inputSchema: z.object({
-      session_id: text("Top session; usually the caller's own.").optional(),
-      detail: z.boolean().default(false).describe("Also one line per task."),
+      session_id: text("Top session.").optional(),
+      detail: z.boolean().default(false).describe("Per task, too."),
     }),
     outputSchema: z.object({
       scope: z.string(),

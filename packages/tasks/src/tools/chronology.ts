@@ -17,15 +17,14 @@ export function chronologyTool(desk: Desk) {
   return defineTool({
     name: "task_chronology",
     title: "Activity over time",
-    description:
-      "Counts tasks by hour, day or agent, with their outcomes and usage. Use it to see when work happened, and what failed how often.",
+    description: "Counts tasks by hour, day or agent, with outcomes and usage.",
     keywords: ["history", "statistics", "timeline", "per day"],
     inputSchema: z.object({
-      from_date: date("Started, else posted, at this time or later"),
-      to_date: date("Started, else posted, at this time or earlier"),
-      group_by: z.enum(["hour", "day", "agent"]).default("hour").describe("What a line stands for."),
-      tz: z.string().default("UTC").describe("Whose hours and days: a name such as Asia/Shanghai."),
-      limit: z.number().int().min(1).max(1_000).default(200).describe("Most lines, the newest."),
+      from_date: date("ISO date or time"),
+      to_date: date("Until"),
+      group_by: z.enum(["hour", "day", "agent"]).default("hour").describe("Line by line."),
+      tz: z.string().default("UTC").describe("Such as Asia/Shanghai."),
+      limit: z.number().int().min(1).max(1_000).default(200).describe("Newest lines."),
     }),
     outputSchema: z.object({
       groupBy: z.string(),

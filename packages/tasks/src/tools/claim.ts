@@ -17,11 +17,11 @@ export function claimTool(desk: Desk) {
     name: "task_claim",
     title: "Claim a task",
     description:
-      "Takes a task from the shared board to work on: the one of highest priority, then the oldest, or the one named. Gives its body and how long the claim lasts; renew it with task_update, finish it with task_complete.",
+      "Takes a task from the shared board: the first by priority and age, or task_id. Renew with task_update, finish with task_complete.",
     keywords: ["board", "take", "next task", "work"],
     inputSchema: z.object({
-      priority_filter: z.number().int().optional().describe("Only tasks of this priority or higher."),
-      task_id: z.string().optional().describe("This task and no other."),
+      priority_filter: z.number().int().optional().describe("Least priority."),
+      task_id: z.string().optional().describe("Only this task."),
       wait_ms: waitMs,
       lease_secs: leaseSecs,
     }),

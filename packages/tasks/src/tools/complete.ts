@@ -14,16 +14,15 @@ export function completeTool(desk: Desk) {
   return defineTool({
     name: "task_complete",
     title: "Complete a task",
-    description:
-      "Finishes a task that you claimed, with its result. Only the holder of the claim can; when the claim is over the text is kept with the task, but does not count.",
+    description: "Finishes a task that you claimed, with its result.",
     keywords: ["board", "done", "finish", "result"],
     inputSchema: z.object({
       task_id: taskId,
       result: z
         .string()
         .refine(isKept, { message: "must not hold NUL or half of a surrogate pair" })
-        .describe("What was done or found; at most 1 MiB."),
-      claim_token: z.string().optional().describe("Token of the claim, when another process made it."),
+        .describe("At most 1 MiB."),
+      claim_token: z.string().optional().describe("If another process claimed it."),
     }),
     outputSchema: z.object({ task: taskRowSchema, leaseUntil: z.string().nullable() }),
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },

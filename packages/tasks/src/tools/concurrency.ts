@@ -31,13 +31,12 @@ export function concurrencyTool(desk: Desk) {
   return defineTool({
     name: "task_concurrency",
     title: "Lanes and slots",
-    description:
-      "Shows how many sub-agents run and wait in each lane, what is free, and who uses the slots. With export_path it writes the figures to a file.",
+    description: "Shows how many sub-agents run and wait in each lane, what is free, and who uses the slots.",
     keywords: ["lanes", "limits", "parallel", "queue"],
     inputSchema: z.object({
-      format: z.enum(["summary", "json"]).default("summary").describe("json gives the data as text."),
+      format: z.enum(["summary", "json"]).default("summary").describe("Form."),
       export_path: exportPath,
-      overwrite: z.boolean().default(false).describe("Write over an existing file."),
+      overwrite: z.boolean().default(false).describe("Replace a file."),
     }),
     outputSchema,
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },

@@ -14,17 +14,16 @@ export function graphTool(desk: Desk) {
   return defineTool({
     name: "task_graph",
     title: "Tree of tasks",
-    description:
-      "Shows the tree of tasks below a session or a task: who started what, what waits for what, how each stands. format mermaid gives a flowchart.",
+    description: "Shows the tree of tasks below a session or a task: who started what, what waits for what.",
     keywords: ["tree", "hierarchy", "dependencies", "mermaid", "subagents"],
     inputSchema: z.object({
-      root_session: text("Top session; all is every one. Usually the caller's.").optional(),
-      task_id: z.string().optional().describe("Start at this task."),
-      depth: z.number().int().min(1).max(20).default(5).describe("Levels shown; 1 is the direct children."),
-      include_status: z.boolean().default(true).describe("How each task stands."),
-      include_result_summary: z.boolean().default(true).describe("The beginning of each result."),
-      format: z.enum(["text", "mermaid"]).default("text").describe("A tree of lines, or a flowchart."),
-      limit: z.number().int().min(1).max(500).default(200).describe("Most tasks shown."),
+      root_session: text("Top session, or all.").optional(),
+      task_id: z.string().optional().describe("Below this task."),
+      depth: z.number().int().min(1).max(20).default(5).describe("Levels."),
+      include_status: z.boolean().default(true).describe("Status, too."),
+      include_result_summary: z.boolean().default(true).describe("Results' beginnings, too."),
+      format: z.enum(["text", "mermaid"]).default("text").describe("Lines or flowchart."),
+      limit: z.number().int().min(1).max(500).default(200).describe("Most tasks."),
     }),
     outputSchema: z.object({
       root: z.string(),

@@ -12,14 +12,13 @@ export function listTool(desk: Desk) {
   return defineTool({
     name: "task_list",
     title: "List tasks",
-    description:
-      "Lists tasks of the shared board, newest first: id, title, status, assignee, priority. Use it to see what is open or who works on what; claim one with task_claim.",
+    description: "Lists tasks of the shared board, newest first: what is open, who works on what.",
     keywords: ["board", "open tasks", "backlog"],
     inputSchema: z.object({
-      status: z.enum(statuses).optional().describe("Only tasks of this status."),
-      assignee: text("Only tasks assigned to this agent.", 200).optional(),
-      created_by: text("Only tasks posted by this agent or session.", 200).optional(),
-      kind: z.enum(["board", "dispatch", "all"]).default("board").describe("dispatch: tasks that sub-agents run."),
+      status: z.enum(statuses).optional().describe("Only these."),
+      assignee: text("Assigned to it.", 200).optional(),
+      created_by: text("Posted by this agent or session.", 200).optional(),
+      kind: z.enum(["board", "dispatch", "all"]).default("board").describe("dispatch: sub-agents'."),
       limit: limit(100, 20),
       cursor,
     }),

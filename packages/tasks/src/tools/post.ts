@@ -18,35 +18,24 @@ export function postTool(desk: Desk) {
   return defineTool({
     name: "task_post",
     title: "Post a task",
-    description:
-      "Posts a task on the shared board, for any agent or for one assignee to claim. Use it to hand on work that somebody else can do. Gives the id; you are told when the task ends.",
+    description: "Posts a task on the shared board, for any agent or one assignee. You are told when it ends.",
     keywords: ["board", "todo", "delegate", "queue", "issue"],
     inputSchema: z.object({
-      title: text("What is to be done, on one line.", 200),
+      title: text("One line.", 200),
       body: z
         .string()
         .min(1)
         .refine((value) => value.trim() !== "", { message: "must not be blank" })
         .refine(isKept, { message: "must not hold NUL or half of a surrogate pair" })
-        .describe(`All that the one who does it has to know; at most ${mostBody} characters.`),
-      assignee: text("Agent who alone may claim it.", 200).optional(),
-      priority: z.number().int().min(-100).max(100).default(0).describe("Higher is claimed first."),
-      depends_on: z
-        .array(z.string().describe("Task id."))
-        .max(50)
-        .optional()
-        .describe("Tasks that must complete first."),
-      not_before: z.string().optional().describe("ISO 8601; cannot be claimed earlier."),
-      dedupe_key: text("While an open task has this key, that one is given instead.", 200).optional(),
-      max_attempts: z
-        .number()
-        .int()
-        .min(1)
-        .max(20)
-        .optional()
-        .describe(`Claims that may be lost; usually ${desk.board.maxAttempts}.`),
+        .describe("All that one has to know."),
+      assignee: text("Who alone may claim it.", 200).optional(),
+      priority: z.number().int().min(-100).max(100).default(0).describe("Higher first."),
+      depends_on: z.array(z.string()).max(50).optional().describe("Must complete first."),
+      not_before: z.string().optional().describe("ISO time of the first claim."),
+      dedupe_key: text("One open task per key.", 200).optional(),
+      max_attempts: z.number().int().min(1).max(20).optional().describe("Claims that may be lost."),
       lease_secs: leaseSecs,
-      metadata: z.record(z.string(), z.unknown()).optional().describe("Kept with the task; at most 16 KiB."),
+      metadata: z.record(z.string(), z.unknown()).optional().describe("At most 16 KiB."),
     }),
     outputSchema: z.object({ task: taskRowSchema, created: z.boolean() }),
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },

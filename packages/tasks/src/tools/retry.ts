@@ -10,13 +10,12 @@ export function retryTool(desk: Desk) {
   return defineTool({
     name: "task_retry",
     title: "Retry a task",
-    description:
-      "Runs an ended task again as a new attempt; earlier attempts and their results stay. A sub-agent whose session can go on gets modify_prompt and its last checkpoint instead of the whole prompt.",
+    description: "Runs an ended task again as a new attempt; a sub-agent that can resume, from its checkpoint.",
     keywords: ["again", "rerun", "repeat", "failed"],
     inputSchema: z.object({
       task_id: taskId,
-      modify_prompt: text("Put before the prompt of the new attempt.", 20_000).optional(),
-      reset_budget: z.boolean().default(false).describe("The task's own counters start at zero; asks a person."),
+      modify_prompt: text("Put before the prompt.", 20_000).optional(),
+      reset_budget: z.boolean().default(false).describe("Start at zero; asks a person."),
     }),
     outputSchema: z.object({
       taskId: z.string(),

@@ -15,12 +15,11 @@ export function statusTool(desk: Desk) {
   return defineTool({
     name: "task_status",
     title: "Task status",
-    description:
-      "Shows how one task stands: status, who works on it, since when, why it ended, and its result. A long result comes in parts; the next call is printed.",
+    description: "Shows one task: status, who works on it, why it ended, and its result, in parts when long.",
     keywords: ["board", "result", "progress"],
     inputSchema: z.object({
       task_id: taskId,
-      offset: z.number().int().min(0).default(0).describe("Character of the result to start at."),
+      offset: z.number().int().min(0).default(0).describe("First character."),
     }),
     outputSchema: z.object({
       task: taskRowSchema,

@@ -15,14 +15,13 @@ export function updateTool(desk: Desk) {
   return defineTool({
     name: "task_update",
     title: "Update a task",
-    description:
-      "Changes how a task of the board stands: renew your claim, release it for others, fail it with a reason, or cancel a task that you posted or that is assigned to you.",
+    description: "Renews, releases or fails your claim on a task, or cancels a task posted by or assigned to you.",
     keywords: ["board", "renew", "release", "fail", "cancel", "lease"],
     inputSchema: z.object({
       task_id: taskId,
-      action: z.enum(["renew", "release", "fail", "cancel"]).describe("renew, release and fail are the holder's."),
-      reason: text("Why; told to the poster.", 2_000).optional(),
-      claim_token: z.string().optional().describe("Token of the claim, when another process made it."),
+      action: z.enum(["renew", "release", "fail", "cancel"]).describe("All but cancel are the holder's."),
+      reason: text("Why.", 2_000).optional(),
+      claim_token: z.string().optional().describe("If another process claimed it."),
       lease_secs: leaseSecs,
     }),
     outputSchema: z.object({ task: taskRowSchema, leaseUntil: z.string().nullable() }),

@@ -4,22 +4,17 @@ import type { createDownloads } from "../download/download.ts";
 import { oneLine } from "../untrusted.ts";
 
 const input = z.object({
-  url: z.string().describe("http or https URL"),
-  path: z.string().min(1).max(4_096).describe("where to save it; a folder (ending in /) takes the name from the site"),
+  url: z.string().describe("http or https"),
+  path: z.string().min(1).max(4_096).describe("target; a folder ends in /"),
   sha256: z
     .string()
-    .regex(/^[0-9a-fA-F]{64}$/)
+    .refine((digest) => /^[0-9a-fA-F]{64}$/.test(digest), "must be 64 hex digits")
     .optional()
-    .describe("64 hex digits the bytes must have"),
-  headers: z.record(z.string(), z.string()).optional().describe("request headers; they stay with the URL's origin"),
-  timeout_seconds: z
-    .number()
-    .min(10)
-    .max(1_800)
-    .default(300)
-    .describe("for the whole call; the same call goes on later"),
-  overwrite: z.boolean().default(false).describe("replace an existing file"),
-  max_bytes: z.number().int().min(1).max(10_737_418_240).default(1_073_741_824).describe("largest size"),
+    .describe("64 hex digits expected"),
+  headers: z.record(z.string(), z.string()).optional().describe("for the URL's origin only"),
+  timeout_seconds: z.number().min(10).max(1_800).default(300).describe("seconds"),
+  overwrite: z.boolean().default(false).describe("replace a file"),
+  max_bytes: z.number().int().min(1).max(10_737_418_240).default(1_073_741_824).describe("most bytes"),
 });
 
 const output = z.object({
@@ -39,7 +34,7 @@ export function downloadFileTool(download: ReturnType<typeof createDownloads>): 
     name: "download_file",
     title: "Download a file",
     description:
-      "Saves what a URL gives to a file, of any size, and tells its SHA-256. A download that was cut goes on when the same call is made again. Nothing is written to the target until all bytes are there and the hash fits.",
+      "Saves what a URL gives to a file, whole or not at all, and tells its SHA-256. The same call goes on with a download that was cut.",
     keywords: ["save", "wget", "curl", "fetch file", "下载", "ダウンロード"],
     inputSchema: input,
     outputSchema: output,

@@ -8,7 +8,7 @@ import { transition } from "../../transition.ts";
 import { insertApproval, readApproval, settleApproval, wasAsked } from "./approvals.ts";
 import { resetTaskBudget } from "./budget.ts";
 import type { WriteJob } from "./file.ts";
-import { type EventRow, headChars, readRecord, readTask, type TaskRow, toEvent, toTask } from "./rows.ts";
+import { type EventRow, headChars, readRecord, readTask, type TaskRow, taskWith, toEvent, toTask } from "./rows.ts";
 import { unblock, type Written, writeEdge, writeEvent } from "./write-edge.ts";
 
 /** Applies one edge to one task, inside a write. */
@@ -116,9 +116,5 @@ function appliedBefore({ db }: WriteJob, row: TaskRecord, key: string): Applied 
 
 /** The whole task as it stands after an edge. */
 export function taskOf({ row, result }: Pick<Written<TaskRow>, "row" | "result">): Task {
-  return toTask({
-    ...row,
-    result_json: result?.note ?? null,
-    head: result === null ? null : headOf(result.text, headChars),
-  });
+  return taskWith(row, result?.note ?? null, result === null ? null : headOf(result.text, headChars));
 }

@@ -8,9 +8,9 @@ import { applyEdge, isSessionUsed, taskOf } from "./apply.ts";
 import { readApproval } from "./approvals.ts";
 import { reserve } from "./budget.ts";
 import { type Caps, countCaps, defaultLanes } from "./caps.ts";
-import { isAnythingDue, moveDue } from "./due.ts";
+import { catchUp } from "./due.ts";
 import type { WriteJob } from "./file.ts";
-import { type EventRow, parsed, placeOf, readRow, readRows, type TaskRow, toEvent } from "./rows.ts";
+import { type EventRow, kindSql, limitSql, parsed, placeOf, readRow, readRows, type TaskRow, toEvent } from "./rows.ts";
 import { writeEdge } from "./write-edge.ts";
 
 /** Candidates read at a time. */
@@ -24,7 +24,7 @@ export function hashToken(token: string): string {
 export function claimTasks(write: WriteJob, query: ClaimQuery): Claim[] {
   const { db, now } = write;
   // Rows of leases that are over stand here as queued, so that they take their place in the order.
-  while (isAnythingDue(db, now)) moveDue(write, 500);
+  while (!write.caughtUp) catchUp(write, 500);
   const caps = query.kind === "dispatch" ? countCaps(db, query.lanes ?? defaultLanes) : undefined;
   const claims: Claim[] = [];
   const wanted = query.n ?? 1;
@@ -55,8 +55,8 @@ function candidates(
   after: TaskRow | undefined,
   limit: number,
 ): TaskRow[] {
-  const where = ["state = 'queued'", "kind = ?"];
-  const values: SqlValue[] = [query.kind];
+  const where = ["state = 'queued'", `kind = ${kindSql(query.kind)}`];
+  const values: SqlValue[] = [];
   const add = (condition: string, ...more: SqlValue[]) => {
     where.push(condition);
     values.push(...more);
@@ -77,9 +77,9 @@ function candidates(
   if (after !== undefined)
     add("(priority < ? OR (priority = ? AND seq > ?))", after.priority, after.priority, after.seq);
   const table = query.taskId === undefined ? "task t INDEXED BY task_queue" : "task t";
-  const condition = `${table} WHERE ${where.join(" AND ")} ORDER BY priority DESC, seq LIMIT ?`;
-  if (limit > 1) return readRows(db, condition, [...values, limit]);
-  const first = readRow(db, condition, [...values, limit]);
+  const condition = `${table} WHERE ${where.join(" AND ")} ORDER BY priority DESC, seq ${limitSql(limit)}`;
+  if (limit > 1) return readRows(db, condition, values);
+  const first = readRow(db, condition, values);
   return first === undefined ? [] : [first];
 }
 

@@ -3,16 +3,25 @@ import { cancelGraceOf, dueOf, isHeld, type TaskRecord } from "../../record.ts";
 import { applyEdge } from "./apply.ts";
 import { openApproval } from "./approvals.ts";
 import type { WriteJob } from "./file.ts";
-import { readRows, updateTask } from "./rows.ts";
+import { limitSql, readRows, updateTask } from "./rows.ts";
 
 /** Whether time has done something that no row shows yet. */
 export function isAnythingDue(db: WriteJob["db"], now: number): boolean {
   return db.get("SELECT 1 FROM task WHERE due_at <= ? LIMIT 1", [now]) !== undefined;
 }
 
+/** Before an edge or a claim: the rows as they truly are. */
+export function catchUp(write: WriteJob, limit: number): void {
+  if (write.caughtUp) return;
+  if (isAnythingDue(write.db, write.now)) moveDue(write, limit);
+  else write.caughtUp = true;
+}
+
 /** Moves up to `limit` tasks on as time has decided; gives what happened. */
 export function moveDue(write: WriteJob, limit: number): { taskId: string; event: EventKind }[] {
-  const rows = readRows(write.db, "task t WHERE t.due_at <= ? ORDER BY t.due_at, t.seq LIMIT ?", [write.now, limit]);
+  const rows = readRows(write.db, `task t WHERE t.due_at <= ? ORDER BY t.due_at, t.seq ${limitSql(limit)}`, [
+    write.now,
+  ]);
   return rows.flatMap((row) => {
     const event = moveOne(write, row);
     return event === undefined ? [] : [{ taskId: row.id, event }];

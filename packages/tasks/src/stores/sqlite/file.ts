@@ -3,6 +3,7 @@ import { type Database, openDatabase } from "@toolhaft/sqlite";
 import type { SqliteTasksOptions } from "../../options.ts";
 import type { ChangeHint } from "../../store.ts";
 import { migrations } from "./schema.ts";
+import { openTally, type Tally } from "./tally.ts";
 
 /** Milliseconds a write waits for another process. */
 const busyTimeoutMs = 10_000;
@@ -12,6 +13,9 @@ export interface WriteJob {
   db: Database;
   /** Milliseconds, by the clock of the store. */
   now: number;
+  tally: Tally;
+  /** Whether the rows show all that time has done until `now`. */
+  caughtUp: boolean;
   /** Told to listeners once the transaction is there. */
   hint(hint: ChangeHint): void;
 }
@@ -115,8 +119,16 @@ export function tasksFile(
     try {
       const found = await db();
       answers = await found.write(() => {
-        const write: WriteJob = { db: found, now: now(), hint: (hint) => void hints.push(hint) };
-        return jobs.map(({ job }) => job(write));
+        const write: WriteJob = {
+          db: found,
+          now: now(),
+          tally: openTally(found),
+          caughtUp: false,
+          hint: (hint) => void hints.push(hint),
+        };
+        const done = jobs.map(({ job }) => job(write));
+        write.tally.save();
+        return done;
       });
     } catch (error) {
       forget(error);

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { ToolError } from "@toolhaft/core";
 import type { Database, SqlValue } from "@toolhaft/sqlite";
 import { statusOf } from "../../edges.ts";
-import { states, type Task, type TaskStatus } from "../../model.ts";
+import { states, type Task, type TaskState, type TaskStatus } from "../../model.ts";
 import { termsOf } from "../../search-text.ts";
 import type { Page, TaskQuery } from "../../store.ts";
-import { type PackedEndedRow, taskColumns, toTask, unpackEnded } from "./rows.ts";
+import { kindSql, limitSql, type PackedEndedRow, stateSql, taskColumns, toTask, unpackEnded } from "./rows.ts";
 import { matchCondition } from "./search.ts";
 
 /** Lists and searches; a page goes on where the last one ended, whatever was added meanwhile. */
@@ -17,16 +17,21 @@ export function findTasks(db: Database, query: TaskQuery): Page<Task> {
   const newest = position?.[0] ?? db.get<{ seq: number | null }>("SELECT max(seq) AS seq FROM task")?.seq ?? 0;
   where.push("t.seq <= ?");
   values.push(newest);
-  const from = `FROM task t WHERE ${where.join(" AND ")}`;
-  const total = db.get<{ n: number }>(`SELECT count(*) AS n ${from}`, values)?.n ?? 0;
   const after = position === undefined ? undefined : afterCondition(order.keys, position.slice(1));
   const keys = order.keys.map(({ sql }, index) => `${sql} AS sort_${index}`).join(", ");
-  const rows = db.all<PackedEndedRow & Record<`sort_${number}`, number>>(
-    `SELECT * FROM (SELECT ${taskColumns}, ${keys} ${from}) WHERE ${after?.sql ?? "1"} ORDER BY ${order.keys
-      .map(({ down }, index) => `sort_${index} ${down ? "DESC" : "ASC"}`)
-      .join(", ")} LIMIT ?`,
-    [...order.values, ...values, ...(after?.values ?? []), query.limit + 1],
+  const sorted = order.keys.map(({ down }, index) => `sort_${index} ${down ? "DESC" : "ASC"}`).join(", ");
+  const from = `FROM task t WHERE ${where.join(" AND ")}`;
+  const count = () => db.get<{ n: number }>(`SELECT count(*) AS n ${from}`, values)?.n ?? 0;
+  // Texts are looked through once: what was found is kept, counted, and only a page of it read whole.
+  const searched = terms.length > 0;
+  const rows = db.all<PackedEndedRow & { total: number } & Record<`sort_${number}`, number>>(
+    `WITH hit AS ${searched ? "MATERIALIZED" : "NOT MATERIALIZED"} (SELECT t.seq AS found, ${keys} ${from})
+     SELECT ${taskColumns}, h.*, ${searched ? "(SELECT count(*) FROM hit)" : "0"} AS total
+     FROM (SELECT * FROM hit WHERE ${after?.sql ?? "1"} ORDER BY ${sorted} ${limitSql(query.limit + 1)}) h CROSS JOIN task t ON t.seq = h.found
+     ORDER BY ${sorted}`,
+    [...order.values, ...values, ...(after?.values ?? [])],
   );
+  const total = searched && rows[0] !== undefined ? rows[0].total : count();
   const page = rows.slice(0, query.limit);
   const last = page.at(-1);
   const more = rows.length > query.limit && last !== undefined;
@@ -82,16 +87,16 @@ function filters(query: TaskQuery, terms: readonly string[]): { where: string[];
   };
   const match = matchCondition(terms);
   if (match !== undefined) add(match.sql, ...match.values);
-  if (query.kind !== undefined) add("t.kind = ?", query.kind);
+  if (query.kind !== undefined) add(`t.kind = ${kindSql(query.kind)}`);
   if (query.statuses !== undefined) {
     const wanted = query.statuses.flatMap(statesOf);
-    add(`t.state IN (${wanted.map(() => "?").join(", ")})`, ...wanted);
+    add(`t.state IN (${wanted.map(stateSql).join(", ")})`);
   }
   if (query.agent !== undefined) add("t.agent = ?", query.agent);
   if (query.assignee !== undefined) add("t.assignee = ?", query.assignee);
   if (query.createdBy !== undefined)
     add("(t.created_agent = ? OR t.created_session = ?)", query.createdBy, query.createdBy);
-  if (query.ownerSession !== undefined) add("t.owner = ?", query.ownerSession);
+  if (query.ownerSession !== undefined) add(ownedBy, query.ownerSession, query.ownerSession, query.ownerSession);
   if (query.rootSession !== undefined) add("t.root = ?", query.rootSession);
   if (query.parentTask !== undefined) add("t.parent = ?", query.parentTask);
   if (query.sessionId !== undefined) add("t.session_id = ?", query.sessionId);
@@ -100,7 +105,11 @@ function filters(query: TaskQuery, terms: readonly string[]): { where: string[];
   return { where, values };
 }
 
-function statesOf(status: TaskStatus): string[] {
+/** The index of owners holds only tasks of which the owner is not the root as well. */
+const ownedBy = `t.seq IN (SELECT seq FROM task WHERE root = ? AND owner = ?
+  UNION ALL SELECT seq FROM task WHERE owner = ? AND owner <> root)`;
+
+function statesOf(status: TaskStatus): TaskState[] {
   return states.filter((state) => statusOf(state) === status);
 }
 

@@ -11,12 +11,12 @@ import { readBuckets } from "./buckets.ts";
 import { readBudget, writeLimits } from "./budget.ts";
 import { watchChanges } from "./changes.ts";
 import { claimTasks, hashToken, termsOf } from "./claim.ts";
-import { isAnythingDue, moveDue } from "./due.ts";
+import { catchUp, isAnythingDue, moveDue } from "./due.ts";
 import { beat, readEngines } from "./engines.ts";
 import { type TasksFile, tasksFile, type WriteJob } from "./file.ts";
 import { findTasks } from "./find.ts";
 import { ackNotices, deliverNow, leaseNotices } from "./notices.ts";
-import { postTask } from "./post.ts";
+import { postTasks } from "./post.ts";
 import { pruneSome } from "./prune.ts";
 import { claimOfHash, readAttempts, readEvents, readLanes, readOwners } from "./read.ts";
 import { renewClaim } from "./renew.ts";
@@ -54,7 +54,7 @@ export function sqliteBackend(options: SqliteTasksOptions = {}, hooks: SqliteHoo
 
 function queueOf(file: TasksFile, changes: ReturnType<typeof watchChanges>): TaskQueue {
   return {
-    post: (tasks) => file.write((write) => tasks.map((task) => postTask(write, task))),
+    post: (tasks) => file.write((write) => postTasks(write, tasks)),
     async claim(query) {
       if (!(query.leaseMs > 0)) throw new TypeError("claim: leaseMs must be above 0");
       return file.write((write) => claimTasks(write, query));
@@ -65,7 +65,7 @@ function queueOf(file: TasksFile, changes: ReturnType<typeof watchChanges>): Tas
     },
     apply: (taskId, edge) =>
       file.write((write) => {
-        catchUp(write);
+        catchUp(write, sweepLimit);
         return applyEdge(write, taskId, edge);
       }),
     sweep: (limit = sweepLimit) =>
@@ -113,7 +113,7 @@ function storeOf(file: TasksFile): TaskStore {
     approvals: (query) => read((db) => findApprovals(db, query)),
     notices: (query) =>
       file.write((write) => {
-        catchUp(write);
+        catchUp(write, sweepLimit);
         return leaseNotices(write, query);
       }),
     ackNotices: (ids) => file.write((write) => ackNotices(write, ids)),
@@ -135,11 +135,6 @@ function storeOf(file: TasksFile): TaskStore {
       }
     },
   };
-}
-
-/** An edge meets the row as it truly is. */
-function catchUp(write: WriteJob): void {
-  if (isAnythingDue(write.db, write.now)) moveDue(write, sweepLimit);
 }
 
 function promote(write: WriteJob, id: string) {

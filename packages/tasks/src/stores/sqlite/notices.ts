@@ -2,7 +2,7 @@ import type { Database } from "@toolhaft/sqlite";
 import type { NoticeKind, StoredNotice } from "../../model.ts";
 import type { TaskRecord } from "../../record.ts";
 import type { WriteJob } from "./file.ts";
-import { remainingOf } from "./tally.ts";
+import { limitSql } from "./rows.ts";
 
 /** A sync call reads its own result: only one that is gone leaves its notice to be delivered, after so many milliseconds. */
 const syncHoldMs = 30_000;
@@ -17,9 +17,9 @@ export interface NoticeInit {
 }
 
 /** Writes a notice beside its edge: one per task, attempt, kind and n. */
-export function writeNotice({ db, now, hint }: WriteJob, row: TaskRecord, init: NoticeInit): void {
+export function writeNotice({ db, now, tally, hint }: WriteJob, row: TaskRecord, init: NoticeInit): void {
   const { kind, to, n = 0 } = init;
-  const left = remainingOf(db, row.owner, row.kind);
+  const left = tally.remaining(row.owner, row.kind);
   const settled = ending.includes(kind) && row.ended_at !== null && left.running + left.queued + left.waiting === 0;
   const wake = init.wake ?? (settled || waking.includes(kind));
   const held = row.mode === "sync" && ending.includes(kind) ? syncHoldMs : 0;
@@ -69,8 +69,8 @@ export function leaseNotices(
   const rows = db.all<NoticeRow>(
     `SELECT n.*, t.id AS task_id FROM notice n JOIN task t ON t.seq = n.task
      WHERE n.acked_at IS NULL AND n.recipient IN (${marks}) AND n.deliver_after <= ? AND (n.lease_until IS NULL OR n.lease_until <= ?)
-     ORDER BY n.created_at, n.settled, n.task LIMIT ?`,
-    [...query.to, now, now, query.limit],
+     ORDER BY n.created_at, n.settled, n.task ${limitSql(query.limit)}`,
+    [...query.to, now, now],
   );
   for (const { task, attempt, kind, n } of rows)
     db.run(

@@ -23,6 +23,8 @@ export function pruneSome({ db, now }: WriteJob, { days = 90, keep = 0 }: Retent
     db.run("DELETE FROM doc WHERE seq = ?", [seq]);
     db.run("DELETE FROM budget WHERE scope = ?", [`task:${id}`]);
     db.run("DELETE FROM attempt WHERE place BETWEEN ? AND ?", [placeOf(seq, 0), placeOf(seq, 65_535)]);
+    db.run("DELETE FROM event WHERE task = ?", [seq]);
+    db.run("DELETE FROM notice WHERE task = ?", [seq]);
     db.run("DELETE FROM task WHERE seq = ?", [seq]);
 
     /** What the root has spent is spent, whether or not the task is still there. */

@@ -6,7 +6,16 @@ import { isHeld, type TaskRecord } from "../../record.ts";
 import type { LaneSnapshot, OwnerSnapshot, Page } from "../../store.ts";
 import { countedActive, defaultLanes, limitOf } from "./caps.ts";
 import { lanesInForce } from "./engines.ts";
-import { type AttemptRow, type EventRow, headChars, placeOf, readRecord, toAttempt, toEvent } from "./rows.ts";
+import {
+  type AttemptRow,
+  type EventRow,
+  headChars,
+  limitSql,
+  placeOf,
+  readRecord,
+  toAttempt,
+  toEvent,
+} from "./rows.ts";
 
 /** Ended attempts as they were written, and the open one from the task's row. */
 export function readAttempts(db: Database, id: string): Attempt[] {
@@ -41,12 +50,16 @@ export function readEvents(
   id: string,
   query: { afterSeq?: number; since?: string; kinds?: readonly EventKind[]; limit: number },
 ): Page<TaskEvent> {
-  const task = db.get<{ seq: number }>("SELECT seq FROM task WHERE id = ?", [id]);
+  const task = db.get<Posted>(
+    "SELECT seq, created_at, created_agent, created_session, assignee FROM task WHERE id = ?",
+    [id],
+  );
   if (task === undefined) throw noSuchTask();
   const where = ["task = ?", "seq > ?"];
   const values: SqlValue[] = [task.seq, query.afterSeq ?? 0];
+  let since = Number.NEGATIVE_INFINITY;
   if (query.since !== undefined) {
-    const since = Date.parse(query.since);
+    since = Date.parse(query.since);
     if (Number.isNaN(since)) throw new ToolError("invalid_input", "since is not a time: write 2026-03-02T09:00:00Z");
     where.push("at >= ?");
     values.push(since);
@@ -56,17 +69,35 @@ export function readEvents(
     values.push(...query.kinds);
   }
   const from = `FROM event WHERE ${where.join(" AND ")}`;
-  const total = db.get<{ n: number }>(`SELECT count(*) AS n ${from}`, values)?.n ?? 0;
-  const rows = db.all<EventRow>(`SELECT seq, attempt, at, kind, data ${from} ORDER BY seq LIMIT ?`, [
-    ...values,
-    query.limit,
-  ]);
+  const wantsFirst = (query.afterSeq ?? 0) < 1 && (query.kinds?.includes("posted") ?? true) && task.created_at >= since;
+  const first = wantsFirst ? [postedEvent(task)] : [];
+  const total = first.length + (db.get<{ n: number }>(`SELECT count(*) AS n ${from}`, values)?.n ?? 0);
+  const stored = db.all<EventRow>(
+    `SELECT seq, attempt, at, kind, data ${from} ORDER BY seq ${limitSql(query.limit)}`,
+    values,
+  );
+  const rows = [...first, ...stored].slice(0, query.limit);
   const last = rows.at(-1);
   return {
     items: rows.map((row) => toEvent(id, row)),
     total,
     nextCursor: last !== undefined && total > rows.length ? String(last.seq) : null,
   };
+}
+
+interface Posted {
+  seq: number;
+  created_at: number;
+  created_agent: string;
+  created_session: string;
+  assignee: string | null;
+}
+
+/** The first event of every task, which its row tells. */
+function postedEvent(task: Posted): EventRow {
+  const by = { agent: task.created_agent, sessionId: task.created_session };
+  const data = JSON.stringify({ by, assignee: task.assignee });
+  return { seq: 1, attempt: 0, at: task.created_at, kind: "posted", data };
 }
 
 /** Lanes as the engines that live have set them, with what runs and waits in each. */

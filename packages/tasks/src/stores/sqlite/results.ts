@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Database } from "@toolhaft/sqlite";
 import type { NewResult } from "../../edges.ts";
 import type { TextWindow } from "../../store.ts";
@@ -26,7 +26,7 @@ export function storeResult(
   const dropped = (result.droppedChars ?? 0) + (text.length === whole.length ? 0 : lengthOf(whole) - chars);
   const note: ResultNote = {
     chars,
-    sha256: createHash("sha256").update(text).digest("hex"),
+    sha256: hash("sha256", text),
     partial,
     droppedChars: dropped,
   };

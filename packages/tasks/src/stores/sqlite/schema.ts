@@ -1,7 +1,11 @@
 import type { Migration } from "@toolhaft/sqlite";
 
 /**
- * Columns are named as the keys of `TaskRecord`. A body may be long and never changes, so it lies in a table of its own.
+ * Columns are named as the keys of `TaskRecord`. A body may be long and never changes: a long one lies in a table of its own.
+ * Events, attempts and notices are written with every edge and go with their task by name: a foreign key would look for
+ * the task at each.
+ * What a row tells is not written twice: most tasks are owned by their root, so the index of owners holds the others, and
+ * the event `posted`, always the first, is made from the row when it is read.
  * Every table an edge writes is one b-tree where it can be: what a commit costs is the pages it touches. An attempt
  * stands at `place` = task × 65,536 + attempt; keys of events are unique per task because they are looked up, under the
  * write lock, before they are written.
@@ -18,7 +22,7 @@ CREATE TABLE task(
   session_id TEXT, handle_json TEXT, limits_json TEXT, allow_empty INTEGER NOT NULL, reserved INTEGER NOT NULL DEFAULT 0,
   resume_json TEXT, not_before INTEGER, created_at INTEGER NOT NULL, queued_at INTEGER, claimed_at INTEGER,
   started_at INTEGER, activity_at INTEGER, ended_at INTEGER, wait_until INTEGER, end_json TEXT, usage_json TEXT,
-  last_seq INTEGER NOT NULL DEFAULT 0, meta_json TEXT, due_at INTEGER, unindexed INTEGER DEFAULT 1, needed INTEGER NOT NULL DEFAULT 0
+  last_seq INTEGER NOT NULL DEFAULT 0, meta_json TEXT, due_at INTEGER, unindexed INTEGER, needed INTEGER NOT NULL DEFAULT 0, body TEXT
 ) STRICT;
 CREATE UNIQUE INDEX task_dedupe ON task(dedupe_key) WHERE dedupe_key IS NOT NULL AND ended_at IS NULL;
 CREATE UNIQUE INDEX task_session ON task(session_id)
@@ -27,7 +31,7 @@ CREATE INDEX task_queue ON task(kind, priority DESC, seq) WHERE state = 'queued'
 CREATE INDEX task_lane ON task(lane) WHERE state = 'queued' AND lane IS NOT NULL;
 CREATE INDEX task_active ON task(lane) WHERE kind = 'dispatch' AND (lease_until IS NOT NULL OR state = 'waiting');
 CREATE INDEX task_due ON task(due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX task_owner ON task(owner, seq);
+CREATE INDEX task_owner ON task(owner, seq) WHERE owner <> root;
 CREATE INDEX task_root ON task(root, seq);
 CREATE INDEX task_parent ON task(parent) WHERE parent IS NOT NULL;
 CREATE INDEX task_continues ON task(continues) WHERE continues IS NOT NULL;
@@ -48,12 +52,12 @@ CREATE TABLE chunk(
   text TEXT NOT NULL, PRIMARY KEY(task, attempt, start_char)
 ) STRICT;
 CREATE TABLE event(
-  task INTEGER NOT NULL REFERENCES task(seq) ON DELETE CASCADE, seq INTEGER NOT NULL, attempt INTEGER NOT NULL,
+  task INTEGER NOT NULL, seq INTEGER NOT NULL, attempt INTEGER NOT NULL,
   at INTEGER NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL, data TEXT NOT NULL, PRIMARY KEY(task, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX event_kept ON event(task, attempt, kind, seq) WHERE kind IN ('progress', 'activity', 'checkpoint');
 CREATE TABLE notice(
-  task INTEGER NOT NULL REFERENCES task(seq) ON DELETE CASCADE, attempt INTEGER NOT NULL,
+  task INTEGER NOT NULL, attempt INTEGER NOT NULL,
   kind TEXT NOT NULL, n INTEGER NOT NULL DEFAULT 0, recipient TEXT NOT NULL, created_at INTEGER NOT NULL,
   deliver_after INTEGER NOT NULL, lease_until INTEGER, tries INTEGER NOT NULL DEFAULT 0, acked_at INTEGER,
   running INTEGER NOT NULL, queued INTEGER NOT NULL, waiting INTEGER NOT NULL, settled INTEGER NOT NULL, wake INTEGER NOT NULL,

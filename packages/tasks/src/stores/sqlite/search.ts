@@ -1,7 +1,7 @@
 import type { Database, SqlValue } from "@toolhaft/sqlite";
 import { fold, searchText } from "../../search-text.ts";
 import type { TasksFile, WriteJob } from "./file.ts";
-import { type PackedEndedRow, taskColumns, toTask, unpackEnded } from "./rows.ts";
+import { limitSql, type PackedEndedRow, taskColumns, toTask, unpackEnded } from "./rows.ts";
 
 /** Tasks indexed in one transaction, so that nobody waits long for the lock. */
 const batch = 250;
@@ -12,21 +12,35 @@ export async function indexAll(file: TasksFile): Promise<void> {
 }
 
 function isBehind(db: Database): boolean {
-  return db.get("SELECT 1 FROM task WHERE unindexed IS NOT NULL LIMIT 1") !== undefined;
+  if (db.get("SELECT 1 FROM task WHERE unindexed IS NOT NULL LIMIT 1") !== undefined) return true;
+  return (db.get<{ seq: number | null }>("SELECT max(seq) AS seq FROM task")?.seq ?? 0) > indexedTo(db);
+}
+
+/** Tasks are indexed in their order, and one that was pruned has left its place: above the last nothing is indexed. */
+function indexedTo(db: Database): number {
+  return db.get<{ seq: number | null }>("SELECT max(seq) AS seq FROM doc")?.seq ?? 0;
+}
+
+/** Whether the index holds texts of a task, which a change then has to mark. */
+export function isIndexed(db: Database, seq: number): boolean {
+  return seq <= indexedTo(db);
 }
 
 function indexSome({ db }: WriteJob): void {
-  const rows = db.all<PackedEndedRow>(
-    `SELECT ${taskColumns} FROM task t WHERE t.unindexed IS NOT NULL ORDER BY t.seq LIMIT ${batch}`,
-  );
-  for (const row of rows.map(unpackEnded)) {
+  const read = (condition: string, limit: number) =>
+    db
+      .all<PackedEndedRow>(`SELECT ${taskColumns} FROM task t WHERE ${condition} ORDER BY t.seq ${limitSql(limit)}`)
+      .map(unpackEnded);
+  const changed = read("t.unindexed IS NOT NULL", batch);
+  const added = read("t.seq > (SELECT coalesce(max(d.seq), 0) FROM doc d)", batch - changed.length);
+  for (const row of [...changed, ...added]) {
     const task = toTask(row);
     db.run(
       `INSERT INTO doc(seq, title, text) VALUES(?, ?, ?)
        ON CONFLICT(seq) DO UPDATE SET title = excluded.title, text = excluded.text`,
       [row.seq, fold(task.title), searchText(task)],
     );
-    db.run("UPDATE task SET unindexed = NULL WHERE seq = ?", [row.seq]);
+    if (row.unindexed !== null) db.run("UPDATE task SET unindexed = NULL WHERE seq = ?", [row.seq]);
   }
 }
 

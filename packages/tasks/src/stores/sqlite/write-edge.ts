@@ -9,7 +9,7 @@ import type { WriteJob } from "./file.ts";
 import { writeNotice } from "./notices.ts";
 import { storeResult } from "./results.ts";
 import { placeOf, readRows, updateTask } from "./rows.ts";
-import { moveTally } from "./tally.ts";
+import { isIndexed } from "./search.ts";
 
 export interface Written<Row extends TaskRecord = TaskRecord> {
   row: Row;
@@ -34,15 +34,16 @@ export function writeEdge<Row extends TaskRecord>(
     releaseReservation(db, row);
     changes.reserved = 0;
   }
+  if (changes.unindexed === 1 || ends !== null) changes.unindexed = isIndexed(db, row.seq) ? 1 : null;
   if (ends !== null) {
-    changes.unindexed = 1;
     if (row.usage_json !== null) changes.usage_json = JSON.stringify({ ...JSON.parse(row.usage_json), complete: true });
     if (row.attempt > 0) result = endAttempt(db, row, decision, now);
   }
-  const next: Row = { ...row, ...changes };
+  const next: Row = Object.assign({ ...row }, changes);
   updateTask(db, row, changes);
+  if (next.due_at !== null && next.due_at <= now) write.caughtUp = false;
   const event = writeEvent(write, next, next.last_seq, outcome.event, key, decision.data);
-  moveTally(db, row.owner, row.kind, row.state, next.state);
+  write.tally.move(row.owner, row.kind, row.state, next.state);
   if (row.state === "waiting" && next.state !== "queued" && outcome.event === "cancelled") closeApprovals(db, row, now);
   if (outcome.notice !== null)
     writeNotice(write, next, { kind: outcome.notice, to: recipientOf(next, told.approvers), n: told.n ?? 0 });
