@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { defineBench } from "@toolhaft/testing";
 import { readLines } from "../src/index.ts";
 import { makeTranscripts } from "./make-transcripts.ts";
+import { makeRollout, packedId, packRollout } from "./packed.ts";
 
 const child = fileURLToPath(new URL("./work-child.ts", import.meta.url));
 const loader = new URL("../../testing/run/typescript-loader.mjs", import.meta.url).href;
@@ -26,11 +27,11 @@ export default defineBench(async (bench) => {
   try {
     const set = makeTranscripts(root, directory, size.files, size.bytes);
     const folder = join(root, "projects", "-bench");
-    const run = (tool: string, input: object, before = "", at = root): Measured =>
+    const run = (tool: string, input: object, before = "", at = root, host = "claude-code"): Measured =>
       JSON.parse(
         execFileSync(
           process.execPath,
-          ["--expose-gc", "--import", loader, child, at, directory, tool, JSON.stringify(input), before],
+          ["--expose-gc", "--import", loader, child, at, directory, tool, JSON.stringify(input), before, host],
           {
             encoding: "utf8",
             maxBuffer: 1 << 26,
@@ -129,10 +130,34 @@ export default defineBench(async (bench) => {
       unit: "MiB",
       target: { max: 1 },
     });
+    packedRollout();
     await manySessions(bench, home);
     bench.note(
       `${set.files} transcripts, ${(set.bytes / 1e6).toFixed(0)} MB, ${(set.textBytes / 1e6).toFixed(1)} MB of prompts and answers, seeded.`,
     );
+
+    /** How much longer the first index of a packed file takes than that of the plain one. */
+    function packedRollout(): void {
+      const row = "first index of a .zst file";
+      const plainHome = join(home, "codex");
+      const plain = makeRollout(plainHome, directory, small ? 10e6 : 100e6);
+      const packedHome = join(home, "codex-packed");
+      if (packRollout(plain, packedHome) === undefined) {
+        bench.skip(row, "zstd is not on the PATH");
+        return;
+      }
+      const index = join(directory, ".toolhaft");
+      const first = (at: string) => {
+        rmSync(index, { recursive: true, force: true });
+        return run("session_info", { session_id: packedId }, "", at, "codex").cpu;
+      };
+      bench.figure({
+        name: row,
+        ours: first(packedHome),
+        baseline: { name: "the plain file", value: first(plainHome) },
+        unit: "ms",
+      });
+    }
 
     function manySessions(target: typeof bench, base: string): void {
       const many = join(base, "many");

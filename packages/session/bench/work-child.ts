@@ -1,11 +1,11 @@
 import { appendFileSync, readFileSync } from "node:fs";
-import { claudeCodeStore, createSessions } from "../src/index.ts";
+import { claudeCodeStore, codexStore, createSessions } from "../src/index.ts";
 
 /** Runs one row of the bench in a process of its own: its time and its peak memory over idle are told as JSON. */
-const [, , root = "", directory = "", tool = "", input = "{}", before = ""] = process.argv;
+const [, , root = "", directory = "", tool = "", input = "{}", before = "", host = "claude-code"] = process.argv;
 
 const sessions = createSessions({
-  stores: [claudeCodeStore({ roots: [root] })],
+  stores: [host === "codex" ? codexStore({ home: root }) : claudeCodeStore({ roots: [root] })],
   projects: "all",
   indexMs: Number.MAX_SAFE_INTEGER,
   scanMs: Number.MAX_SAFE_INTEGER,

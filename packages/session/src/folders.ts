@@ -8,7 +8,8 @@ export type Listed = { entry: Dirent; path: string } | { unreadable: string; cau
 export async function listFolder(path: string): Promise<readonly Listed[]> {
   try {
     const entries = await readdir(path, { withFileTypes: true });
-    return entries.sort((a, b) => (a.name < b.name ? -1 : 1)).map((entry) => ({ entry, path: join(path, entry.name) }));
+    const stem = join(path, sep);
+    return entries.sort((a, b) => (a.name < b.name ? -1 : 1)).map((entry) => ({ entry, path: stem + entry.name }));
   } catch (error) {
     if (isMissing(error)) return [];
     return [{ unreadable: path, cause: error instanceof Error ? error.message : String(error) }];

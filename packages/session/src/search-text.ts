@@ -32,7 +32,7 @@ export function matcherOf(query: string, options: { match: "words" | "literal"; 
     terms,
     exact,
     caseSensitive,
-    fits: (text) => needles.every((needle) => findIn(text, needle, caseSensitive) !== undefined),
+    fits: (text) => needles.every((needle) => holds(text, needle, caseSensitive)),
     marks(text, limit) {
       const found = (literal ? exact : [...exact, ...words]).flatMap((needle) =>
         occurrences(text, needle, caseSensitive, limit),
@@ -42,6 +42,8 @@ export function matcherOf(query: string, options: { match: "words" | "literal"; 
     },
   };
 }
+
+const ascii = /^[\0-\x7f]*$/;
 
 /** Lower case that keeps a map to the code points it came from: folding may make a letter longer (`İ`) . */
 interface Folded {
@@ -64,16 +66,18 @@ export function fold(text: string, caseSensitive: boolean): Folded {
   return { text: folded, from: Uint32Array.from(from) };
 }
 
-function findIn(text: string, needle: string, caseSensitive: boolean): number | undefined {
-  if (caseSensitive) {
-    const at = text.indexOf(needle);
-    return at === -1 ? undefined : at;
-  }
-  const at = fold(text, false).text.indexOf(fold(needle, false).text);
-  return at === -1 ? undefined : at;
+function holds(text: string, needle: string, caseSensitive: boolean): boolean {
+  if (caseSensitive) return text.includes(needle);
+  return foldedText(text).includes(foldedText(needle));
+}
+
+/** The folded text alone, without its map. */
+function foldedText(text: string): string {
+  return ascii.test(text) ? text.toLowerCase() : fold(text, false).text;
 }
 
 function occurrences(text: string, needle: string, caseSensitive: boolean, limit: number): [number, number][] {
+  if (!holds(text, needle, caseSensitive)) return [];
   const folded = fold(text, caseSensitive);
   const wanted = fold(needle, caseSensitive).text;
   if (wanted === "") return [];

@@ -57,6 +57,9 @@ export function useDesk(): Desk {
           codexStore({ home: desk.codex }),
           opencodeStore({ data: desk.opencode }),
         ],
+        // What is tested is never how fast the machine is.
+        indexMs: 600_000,
+        scanMs: 600_000,
         ...options,
       });
       return sessions;

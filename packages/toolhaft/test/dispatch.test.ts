@@ -92,7 +92,7 @@ describe("toolhaft dispatch", () => {
     ["what is no id", ["dispatch", "approve", "../x"], 2, /task/],
     ["a task that is not there", ["dispatch", "approve", unknown], 1, /no such task/],
     ["a no without a reason", ["dispatch", "reject", unknown], 2, /needs a reason/],
-    ["a database", ["dispatch", "approvals", "--store", "postgres://u:secret@h/d"], 3, /give a folder/],
+    ["a database that is not there", ["dispatch", "approvals", "--store", "postgres://u:secret@127.0.0.1:1/d"], 3, /127\.0\.0\.1/],
   ])("%s", async (_what, words, code, message) => {
     const workspace = await tempWorkspace();
     const ran = await run(words, workspace.directory);
@@ -101,6 +101,17 @@ describe("toolhaft dispatch", () => {
     expect(ran).toMatchObject({ code, out: "" });
     await workspace.remove();
   });
+});
+
+it("takes no answer from the shell of a subagent", async () => {
+  const workspace = await tempWorkspace();
+  const env = { TOOLHAFT_TASK: unknown, TOOLHAFT_TASK_TOKEN: "its own" };
+  for (const words of [["approve"], ["reject", "--comment", "no"]]) {
+    const ran = await run(["dispatch", ...words, unknown], workspace.directory, env);
+    expect(ran).toMatchObject({ code: 4, out: "" });
+    expect(ran.err).toContain("belongs to a subagent");
+  }
+  await workspace.remove();
 });
 
 describe("the dispatch family of the command", () => {

@@ -5,6 +5,7 @@ import { statFile } from "../transcripts/file-state.ts";
 import type { TranscriptFormat } from "../transcripts/format.ts";
 import { packedSource } from "../transcripts/packed.ts";
 import { contentOf, resultsOf } from "./content.ts";
+import { fileHistory } from "./file-history.ts";
 import { findClaudeCode } from "./find.ts";
 import { claudeCodeInterpreter, noticeContent } from "./interpreter.ts";
 
@@ -21,6 +22,7 @@ export function claudeCodeFormat(roots: readonly string[]): TranscriptFormat {
       const sideFile = file.parent !== null || basename(file.path).startsWith("agent-");
       return claudeCodeInterpreter(file.session, sideFile, saved);
     },
+    backups: fileHistory,
     parts(line: JsonRecord) {
       if (line.type === "user") return { content: contentOf(object(line.message)?.content), results: resultsOf(line) };
       if (line.type === "assistant") return { content: contentOf(object(line.message)?.content), results: [] };

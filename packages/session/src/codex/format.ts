@@ -5,8 +5,9 @@ import { statFile } from "../transcripts/file-state.ts";
 import type { TranscriptFormat } from "../transcripts/format.ts";
 import { packedSource } from "../transcripts/packed.ts";
 import { eventResult, itemContent, itemResult } from "./content.ts";
+import { abortText, textContent, userContent } from "./event-text.ts";
 import { findCodex } from "./find.ts";
-import { abortText, codexInterpreter, textContent, userContent } from "./interpreter.ts";
+import { codexInterpreter } from "./interpreter.ts";
 
 /** The rules of Codex rollouts below the given home folder. */
 export function codexFormat(home: string): TranscriptFormat {

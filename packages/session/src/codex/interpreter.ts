@@ -1,33 +1,14 @@
 import type { CallResult, Content, Fact, Interpreter, Place } from "../facts.ts";
 import { isObject, type JsonRecord } from "../json-line.ts";
-import { type MessageKind, noUsage, type Usage } from "../model.ts";
-import { finite, isoTime, list, nonEmpty, object, text } from "../shapes.ts";
+import type { MessageKind } from "../model.ts";
+import { finite, isoTime, nonEmpty, object, text } from "../shapes.ts";
 import { todosOf } from "../todo-list.ts";
 import { envelopeChanges, patchChanges } from "./changes.ts";
 import { eventResult, itemContent, itemResult } from "./content.ts";
-import { difference, RunningTotal, totalKey } from "./totals.ts";
-
-/** What the running interpreter carries from record to record, as JSON. */
-interface State {
-  identified: boolean;
-  /** When the replay of a parent was written; what is newer is the session's own. */
-  replayedAt: string;
-  /** Parent session, which the file replays. */
-  parent: string | null;
-  /** How many of the parent's totals were seen in order; -1 once the child went its own way. */
-  matched: number;
-  /** Offset from which records are the session's own; 0 until a replay is known. */
-  ownFrom: number;
-  answer: string | null;
-  answers: number;
-  model: string | null;
-  provider: string | null;
-  total: Usage;
-  userEvents: boolean;
-  window: number | null;
-  /** Calls of `apply_patch` without an end event yet. */
-  patches: [string, string][];
-}
+import { abortText, parsedObject, patchText, textContent, userContent } from "./event-text.ts";
+import { freshState, type State } from "./state.ts";
+import { tokenFacts } from "./token-facts.ts";
+import { RunningTotal } from "./totals.ts";
 
 export interface CodexOptions {
   /** The running totals of a session in order; undefined when it is not known. */
@@ -41,7 +22,7 @@ const injectedBlock =
 
 /** Reads the records of one Codex rollout. */
 export function codexInterpreter(fileId: string, options: CodexOptions, saved?: unknown): Interpreter {
-  const state: State = isObject(saved) ? { ...fresh(), ...(saved as Partial<State>) } : fresh();
+  const state: State = isObject(saved) ? { ...freshState(), ...(saved as Partial<State>) } : freshState();
   const total = new RunningTotal(state.total);
   let parentTotals = state.parent === null ? undefined : options.totalsOf(state.parent);
   return {
@@ -172,7 +153,7 @@ export function codexInterpreter(fileId: string, options: CodexOptions, saved?: 
       case "user_message":
         return [...endAnswer(), ...ownTurn(at, place), ...prompt(userContent(event), at, place)];
       case "token_count":
-        return tokenFacts(event, place);
+        return tokenFacts(event, place, { state, total, parentTotals });
       case "exec_command_end":
       case "mcp_tool_call_end":
         return resultFacts(eventResult(event), at);
@@ -216,61 +197,6 @@ export function codexInterpreter(fileId: string, options: CodexOptions, saved?: 
       }
     }
     return facts;
-  }
-
-  function tokenFacts(event: JsonRecord, place: Place): Fact[] {
-    const info = object(event.info);
-    if (info === undefined) return [{ kind: "bookkeeping", type: "token_count" }];
-    state.window = finite(info.model_context_window) ?? state.window;
-    const before = total.last;
-    const rise = total.next(info);
-    if (rise === undefined) return [{ kind: "bookkeeping", type: "token_count" }];
-    const facts: Fact[] = [];
-    let usage = rise.usage;
-    let inherited = false;
-    if (state.parent !== null && state.matched >= 0) {
-      const expected = parentTotals?.[state.matched];
-      if (expected === rise.total) {
-        state.matched += 1;
-        if (state.ownFrom !== 0) facts.push({ kind: "own", from: null });
-        state.ownFrom = 0;
-        inherited = true;
-      } else if (parentTotals === undefined && state.ownFrom === 0) {
-        inherited = true;
-      } else {
-        state.matched = -1;
-        if (parentTotals === undefined && totalKey(before) === totalKey(noUsage)) {
-          // The parent is gone: what stands before the event's own usage was counted there.
-          const last = object(info.last_token_usage);
-          const own = last === undefined ? usage : new RunningTotal().next({ total_token_usage: last })?.usage;
-          usage = own ?? usage;
-          facts.push({ kind: "problem", code: "estimated_usage" });
-          const baseline = difference(rise.usage, usage);
-          if (totalKey(baseline) !== totalKey(noUsage))
-            facts.push(usageFact(`${rise.total}:baseline`, baseline, true, place));
-        }
-      }
-    }
-    facts.push(usageFact(rise.total, usage, inherited, place));
-    facts.push({ kind: "context", peakTokens: contextTokens(info), window: state.window });
-    state.answer = null;
-    return facts;
-  }
-
-  function usageFact(key: string, usage: Usage, inherited: boolean, place: Place): Fact {
-    return {
-      kind: "usage",
-      key,
-      response: key,
-      message: state.answer ?? `@${place.offset}`,
-      model: state.model,
-      provider: state.provider,
-      usage,
-      cacheWrite1h: 0,
-      costUsd: null,
-      sidechain: false,
-      inherited,
-    };
   }
 
   /** A turn that begins after the last replayed total may be the first of the session's own. */
@@ -317,67 +243,7 @@ export function codexInterpreter(fileId: string, options: CodexOptions, saved?: 
   }
 
   function planFacts(input: string): Fact[] {
-    const plan = parsed(input).plan;
+    const plan = parsedObject(input).plan;
     return Array.isArray(plan) ? [{ kind: "todos", todos: todosOf(plan, ["step", "content", "text"]) }] : [];
-  }
-}
-
-function fresh(): State {
-  return {
-    identified: false,
-    replayedAt: "",
-    parent: null,
-    matched: 0,
-    ownFrom: 0,
-    answer: null,
-    answers: 0,
-    model: null,
-    provider: null,
-    total: noUsage,
-    userEvents: false,
-    window: null,
-    patches: [],
-  };
-}
-
-export function userContent(event: JsonRecord): Content[] {
-  const said = text(event.message) ?? "";
-  const images = [...list(event.images), ...list(event.local_images)].map(
-    (image): Content => ({
-      kind: "file",
-      name: typeof image === "string" && !image.startsWith("data:") ? image : null,
-      mime: "image/*",
-      bytes: 0,
-    }),
-  );
-  return [...textContent(said), ...images];
-}
-
-export function textContent(said: string): Content[] {
-  return said === "" ? [] : [{ kind: "text", text: said }];
-}
-
-export function abortText(event: JsonRecord): string {
-  return `Turn aborted: ${text(event.reason) ?? "unknown"}`;
-}
-
-function contextTokens(info: JsonRecord): number | null {
-  return finite(object(info.last_token_usage)?.total_tokens) ?? null;
-}
-
-/** The patch of an `apply_patch` call: the input itself, or a field of its JSON. */
-function patchText(input: string): string {
-  const object = parsed(input);
-  return text(object.input) ?? text(object.patch) ?? input;
-}
-
-function parsed(json: string): JsonRecord {
-  if (!json.startsWith("{")) return {};
-  try {
-    const value: unknown = JSON.parse(json);
-    return isObject(value) ? value : {};
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return {};
   }
 }

@@ -6,10 +6,11 @@ import { isMissing, listFolder } from "../folders.ts";
 import type { LineSource } from "../lines.ts";
 import { objects } from "../shapes.ts";
 import type { FileStat } from "../transcripts/file-state.ts";
-import type { FoundFile, TranscriptFormat } from "../transcripts/format.ts";
+import type { Found, FoundFile, TranscriptFormat } from "../transcripts/format.ts";
 import { HostDatabases } from "./database.ts";
 import { opencodeInterpreter, partsOf } from "./interpreter.ts";
 import { listSessions, type SessionRecord, sessionRecords } from "./records.ts";
+import { snapshotChanges } from "./snapshots.ts";
 import { filesOf, type StoredSession, storedRecords, storedSessions } from "./storage.ts";
 
 /** Where a session stands: in a database, or in files of the older layout. */
@@ -29,11 +30,14 @@ export function opencodeFormat(data: string, database: string | undefined): Tran
   const origins = new Map<string, { origin: Origin; stamp: FileStat }>();
   const storage = join(data, "storage");
 
-  async function* find(signal: AbortSignal): AsyncIterable<FoundFile | { unreadable: string; cause: string }> {
+  async function* find(signal: AbortSignal): AsyncIterable<readonly Found[]> {
     origins.clear();
     const seen = new Set<string>();
-    for (const path of await databaseFiles(data, database)) {
+    const { paths, unreadable } = await databaseFiles(data, database);
+    yield unreadable;
+    for (const path of paths) {
       signal.throwIfAborted();
+      const batch: FoundFile[] = [];
       try {
         for (const session of listSessions(await databases.at(path))) {
           if (seen.has(session.id)) continue;
@@ -43,22 +47,23 @@ export function opencodeFormat(data: string, database: string | undefined): Tran
             origin: { kind: "database", database: path, id: session.id },
             stamp: stampOf(path, session.stamp),
           });
-          yield found(file, session.id, session.archived);
+          batch.push(found(file, session.id, session.archived));
         }
       } catch (error) {
         if (signal.aborted) throw error;
-        yield { unreadable: path, cause: error instanceof Error ? error.message : String(error) };
+        yield [{ unreadable: path, cause: error instanceof Error ? error.message : String(error) }];
       }
+      yield batch;
     }
     for await (const session of storedSessions(storage, signal)) {
-      if ("unreadable" in session) yield session;
+      if ("unreadable" in session) yield [session];
       else if (!seen.has(session.id)) {
         seen.add(session.id);
         origins.set(session.path, {
           origin: { kind: "storage", session },
           stamp: await storageStamp(storage, session),
         });
-        yield found(session.path, session.id, false);
+        yield [found(session.path, session.id, false)];
       }
     }
   }
@@ -77,6 +82,19 @@ export function opencodeFormat(data: string, database: string | undefined): Tran
     stat: (path) => origins.get(path)?.stamp,
     statsAlone: false,
     interpreter: async () => opencodeInterpreter(),
+    async keptChanges(path, upTo, recorded, signal) {
+      const whole = recorded.changes.length > 0;
+      // What is recorded stands for the whole session.
+      if (whole && upTo === undefined) return undefined;
+      try {
+        const kept = await snapshotChanges(data, records(path), upTo, signal);
+        if (kept !== undefined || !whole) return kept;
+      } catch (error) {
+        if (!whole || signal.aborted) throw error;
+      }
+      const note = "opencode recorded these changes for the whole session, not up to a message.";
+      return { ...recorded, notes: [...recorded.notes, note] };
+    },
     parts: (record) => (record.type === "message" ? partsOf(objects(record.parts)) : { content: [], results: [] }),
     [Symbol.asyncDispose]: () => databases.close(),
   };
@@ -104,15 +122,24 @@ function linesOf(records: () => AsyncIterable<SessionRecord>): LineSource {
 }
 
 /** Channels have databases of their own; the newest comes first. */
-async function databaseFiles(data: string, named: string | undefined): Promise<string[]> {
-  if (named !== undefined) return [named];
+async function databaseFiles(
+  data: string,
+  named: string | undefined,
+): Promise<{ paths: readonly string[]; unreadable: readonly Found[] }> {
+  if (named !== undefined) return { paths: [named], unreadable: [] };
   const files: { path: string; mtime: number }[] = [];
+  const unreadable: Found[] = [];
   for (const listed of await listFolder(data)) {
-    if ("unreadable" in listed || !/^opencode.*\.db$/.test(listed.entry.name)) continue;
-    const { mtimeMs } = await stat(listed.path);
-    files.push({ path: listed.path, mtime: mtimeMs });
+    if ("unreadable" in listed) unreadable.push(listed);
+    else if (/^opencode.*\.db$/.test(listed.entry.name)) {
+      try {
+        files.push({ path: listed.path, mtime: (await stat(listed.path)).mtimeMs });
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+      }
+    }
   }
-  return files.sort((a, b) => b.mtime - a.mtime).map(({ path }) => path);
+  return { paths: files.sort((a, b) => b.mtime - a.mtime).map(({ path }) => path), unreadable };
 }
 
 /** Rows that changed give another stamp; their number stands in for a size. */

@@ -46,7 +46,8 @@ export class SqliteSessionReader implements SessionReader {
     const db = await this.#database();
     if (db === undefined) return { items: [], total: 0, nextCursor: null, elsewhere: 0, index: noIndex };
     const inside = insideOf(query.directories);
-    const filters = [inside.sql];
+    const kind = query.includeChildren ? "1" : "NOT (s.parent IS NOT NULL AND s.parent_row IS NULL)";
+    const filters = [inside.sql, kind];
     const parameters: SqlValue[] = [...inside.parameters];
     if (!query.includeArchived) filters.push("s.archived = 0");
     if (query.from !== undefined) {
@@ -71,7 +72,7 @@ export class SqliteSessionReader implements SessionReader {
     return {
       items,
       total: count(where, parameters),
-      elsewhere: count("1", []) - count(inside.sql, inside.parameters),
+      elsewhere: count(kind, []) - count(`${kind} AND ${inside.sql}`, inside.parameters),
       index: noIndex,
       nextCursor: rows.length > query.limit && last !== undefined ? listCursor(last.updatedAt, last.id) : null,
     };

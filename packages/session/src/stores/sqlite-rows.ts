@@ -58,6 +58,11 @@ export function rowOf(db: Database, id: string): SessionRow | undefined {
   );
 }
 
+/** The sessions that a session's messages stand in, itself first, each with the sequence they are read before. */
+export function chainRows(db: Database, session: number): readonly { row: number; below: number }[] {
+  return db.all<{ row: number; below: number }>(`${chain} SELECT row, below FROM chain ORDER BY depth`, { session });
+}
+
 export function countOf(db: Database, session: number): number {
   return db.get<{ n: number }>(`${chain} SELECT count(*) AS n FROM path`, { session })?.n ?? 0;
 }

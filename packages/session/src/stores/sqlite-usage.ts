@@ -1,8 +1,7 @@
 import type { Database } from "@toolhaft/sqlite";
+import { activeMsOf } from "../recording.ts";
 import type { ModelUsage, UsageReport } from "../store.ts";
 import { chain } from "./sqlite-rows.ts";
-
-const pauseMs = 5 * 60_000;
 
 /** What a recorded session cost, and what was done in it. */
 export function usageOf(db: Database, session: number): UsageReport {
@@ -59,10 +58,7 @@ export function usageOf(db: Database, session: number): UsageReport {
     models,
     complete: true,
     context: { peakTokens: null, window: null },
-    activeMs: times.reduce(
-      (sum, at, n) => sum + (n === 0 ? 0 : Math.min(pauseMs, Math.max(0, at - (times[n - 1] ?? at)))),
-      0,
-    ),
+    activeMs: activeMsOf(times),
     version: null,
     counts: { ...counts, toolCalls: tools.reduce((sum, { calls }) => sum + calls, 0), branches: 1 },
     tools,

@@ -3,24 +3,20 @@ import { deflateSync } from "node:zlib";
 import { type Clock, ToolError } from "@toolhaft/core";
 import type { Database } from "@toolhaft/sqlite";
 import type { Todo } from "../model.ts";
+import { AppendQueue, contentHash, messageKindOf, otherContent, titleFrom, unknownMessage } from "../recording.ts";
 import type { NewMessage, NewPart, SessionWriter } from "../store.ts";
-
-const titleLength = 80;
 
 /** Records one session. Appends are acknowledged when they are on disk; a failure comes out of `flush` as well. */
 export class SqliteSessionWriter implements SessionWriter {
   readonly id: string;
   readonly #database: () => Promise<Database>;
   readonly #clock: Clock;
-  readonly #onClose: () => Promise<void>;
-  #failure: unknown;
-  #last: Promise<void> = Promise.resolve();
+  readonly #queue = new AppendQueue();
 
-  constructor(id: string, database: () => Promise<Database>, clock: Clock, onClose: () => Promise<void>) {
+  constructor(id: string, database: () => Promise<Database>, clock: Clock) {
     this.id = id;
     this.#database = database;
     this.#clock = clock;
-    this.#onClose = onClose;
   }
 
   append(messages: NewMessage | readonly NewMessage[]): Promise<void> {
@@ -40,11 +36,7 @@ export class SqliteSessionWriter implements SessionWriter {
         session,
         change.messageId,
       ]);
-      if (message === undefined) {
-        throw new ToolError("not_found", "file(): the message is not recorded yet", {
-          hint: "append the message first",
-        });
-      }
+      if (message === undefined) throw unknownMessage();
       db.run(
         `INSERT INTO file_changes(session, n, message, path, before, after)
          VALUES (?, (SELECT coalesce(max(n), -1) + 1 FROM file_changes WHERE session = ?), ?, ?, ?, ?)`,
@@ -59,31 +51,19 @@ export class SqliteSessionWriter implements SessionWriter {
     );
   }
 
-  async flush(): Promise<void> {
-    await this.#last.catch(() => undefined);
-    if (this.#failure !== undefined) throw this.#failure;
+  flush(): Promise<void> {
+    return this.#queue.flush();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#last.catch(() => undefined);
-    await this.#onClose();
+    await this.#queue.settled();
   }
 
-  /** One after another, so that the order of calls is the order of messages. */
   #run(work: (db: Database) => void): Promise<void> {
-    const done = this.#last
-      .catch(() => undefined)
-      .then(async () => {
-        const db = await this.#database();
-        await db.write(() => work(db));
-      });
-    this.#last = done.catch((error: unknown) => {
-      this.#failure ??= error;
-      throw error;
+    return this.#queue.run(async () => {
+      const db = await this.#database();
+      await db.write(() => work(db));
     });
-    // Hosts swallow what callbacks throw; the rejection is kept for flush.
-    this.#last.catch(() => undefined);
-    return this.#last;
   }
 
   #now(): string {
@@ -104,23 +84,17 @@ function appendMessage(db: Database, id: string, message: NewMessage, now: strin
     [id],
   );
   if (session === undefined) throw new ToolError("not_found", `no session ${id}`);
-  const hash = createHash("sha256")
-    .update(JSON.stringify([message.role, message.kind ?? null, message.parts]))
-    .digest("hex");
+  const hash = contentHash(message);
   const known = db.get<{ hash: string }>("SELECT hash FROM messages WHERE session = ? AND id = ?", [
     session.row,
     message.id,
   ]);
   if (known !== undefined) {
     if (known.hash === hash) return;
-    throw new ToolError("conflict", `message ${message.id} is recorded with other content`, {
-      hint: "give each message an id of its own",
-      retryable: false,
-    });
+    throw otherContent(message.id);
   }
   const at = message.at ?? now;
-  const kind =
-    message.kind ?? (message.role === "user" ? "prompt" : message.role === "assistant" ? "answer" : "injected");
+  const kind = messageKindOf(message);
   const { usage } = message;
   const { lastInsertRowid } = db.run(
     `INSERT INTO messages(session, seq, id, role, kind, at, model, provider, input, output, reasoning, cache_read, cache_write, usd, hash)
@@ -144,19 +118,12 @@ function appendMessage(db: Database, id: string, message: NewMessage, now: strin
     ],
   );
   for (const [n, part] of message.parts.entries()) insertPart(db, Number(lastInsertRowid), n, part);
-  const title = session.title === "" && kind === "prompt" ? titleOf(message) : session.title;
+  const title = session.title === "" && kind === "prompt" ? titleFrom(message) : session.title;
   db.run("UPDATE sessions SET next_seq = next_seq + 1, updated = max(updated, ?), title = ? WHERE row = ?", [
     at,
     title,
     session.row,
   ]);
-}
-
-function titleOf(message: NewMessage): string {
-  const text = message.parts.find((part) => part.kind === "text");
-  const line = text?.kind === "text" ? text.text.replace(/\s+/g, " ").trim() : "";
-  const points = [...line];
-  return points.length > titleLength ? `${points.slice(0, titleLength - 1).join("")}…` : line;
 }
 
 function insertPart(db: Database, message: number, n: number, part: NewPart): void {

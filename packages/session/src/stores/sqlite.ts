@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, createId, systemClock, ToolError } from "@toolhaft/core";
 import { type Database, openDatabase } from "@toolhaft/sqlite";
+import { forkPointOf, sessionIdOf } from "../recording.ts";
 import type { NewSession, SessionForker, SessionRecorder, SessionStore, SessionWriter } from "../store.ts";
 import { SqliteSessionReader } from "./sqlite-reader.ts";
 import { builtInSource } from "./sqlite-rows.ts";
@@ -47,10 +48,7 @@ export function sqliteSessionStore(options: SqliteSessionStoreOptions = {}): Ses
     forker: forkerOf(open, reader, clock),
     unsupported: {},
     async open(session: NewSession): Promise<SessionWriter> {
-      const id = session.id ?? createId(clock.now());
-      if (!/^[\w.:-]{1,200}$/.test(id)) {
-        throw new ToolError("invalid_input", "a session id holds letters, digits and . _ : - only, 200 at the most");
-      }
+      const id = sessionIdOf(session, clock);
       const database = await open();
       const now = new Date(clock.now()).toISOString();
       await database.write(() => {
@@ -69,7 +67,7 @@ export function sqliteSessionStore(options: SqliteSessionStoreOptions = {}): Ses
           ],
         );
       });
-      return new SqliteSessionWriter(id, open, clock, async () => {});
+      return new SqliteSessionWriter(id, open, clock);
     },
     [Symbol.asyncDispose]: close,
   };
@@ -98,25 +96,10 @@ export async function recordSession(
 /** A fork is a row that points at its parent: messages up to the point are read through it, nothing is copied. */
 function forkerOf(open: () => Promise<Database>, reader: SqliteSessionReader, clock: Clock): SessionForker {
   return {
-    async fork(id, at, options) {
+    async fork(id, at, options, signal) {
       const summary = await reader.get(id);
       if (summary === undefined) throw new ToolError("not_found", `no session ${id}`);
-      const point = at === undefined ? await lastOf(reader, id, summary.messages) : await reader.message(id, at);
-      if (point === undefined) {
-        throw new ToolError(
-          "not_found",
-          at === undefined ? "the session has no message to fork at" : "this session has no such message",
-          {
-            hint: `it has ${summary.messages} messages: #0 to #${Math.max(0, summary.messages - 1)}`,
-          },
-        );
-      }
-      if (point.parts.some(({ tool }) => tool !== null && (tool.status === "no_result" || tool.status === "running"))) {
-        throw new ToolError("conflict", `#${point.index} has tool calls without results`, {
-          hint: `fork at #${Math.max(0, point.index - 1)}`,
-          retryable: false,
-        });
-      }
+      const point = await forkPointOf(reader, id, at, signal);
       const database = await open();
       const fork = createId(clock.now());
       const now = new Date(clock.now()).toISOString();
@@ -156,8 +139,4 @@ function forkerOf(open: () => Promise<Database>, reader: SqliteSessionReader, cl
       };
     },
   };
-}
-
-async function lastOf(reader: SqliteSessionReader, id: string, messages: number) {
-  return messages === 0 ? undefined : reader.message(id, `#${messages - 1}`);
 }

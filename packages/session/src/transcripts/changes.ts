@@ -1,5 +1,6 @@
 import type { Database } from "@toolhaft/sqlite";
 import type { Fact, RecordedChange } from "../facts.ts";
+import { applyHunks, parseUnified } from "../hunks.ts";
 import { parseLine } from "../json-line.ts";
 import type { Changes, RecordedFileChange } from "../store.ts";
 import type { FileContext, TranscriptFormat } from "./format.ts";
@@ -31,11 +32,10 @@ export async function changesOf(
   const last =
     upTo === undefined
       ? undefined
-      : db.get<{ seq: number }>("SELECT seq FROM messages WHERE session = ? AND (key = ? OR '#' || idx = ?)", [
-          session,
-          upTo,
-          upTo,
-        ]);
+      : db.get<{ seq: number; key: string; idx: number }>(
+          "SELECT seq, key, idx FROM messages WHERE session = ? AND (key = ? OR '#' || idx = ?)",
+          [session, upTo, upTo],
+        );
   const rows = db.all<ChangeRow>(
     `SELECT c.n, c.message, m.key, m.idx, c.call_id, c.path, c.from_path, c.kind, f.path AS file, f.packed, c.offset, c.length
      FROM changes c JOIN files f ON f.id = c.file LEFT JOIN messages m ON m.row = c.message
@@ -43,21 +43,77 @@ export async function changesOf(
     [session, last?.seq ?? null, last?.seq ?? null],
   );
   const files = new OpenFiles(format, { ...options, recent: false });
-  const changes: RecordedFileChange[] = [];
+  const found: PlacedChange[] = [];
   try {
     for (const row of rows) {
       const change = await changeAt(format, row, files);
-      if (change !== undefined) changes.push(recorded(row, change));
+      if (change !== undefined) found.push({ row, change });
     }
   } finally {
     await files.close();
   }
+  const changes = (await completed(db, format, session, found, options)).map(({ row, change }) =>
+    recorded(row, change),
+  );
   const commands = db.get<{ n: number }>(
     "SELECT count(*) AS n FROM calls WHERE session = ? AND name IN ('Bash', 'shell', 'exec_command', 'local_shell', 'shell_command')",
     [session],
   );
   const notes = (commands?.n ?? 0) > 0 ? ["Files changed by shell commands are not recorded in this transcript."] : [];
-  return { basis: changes.some(({ after }) => after !== undefined) ? "snapshots" : "patches", changes, notes };
+  const own: Changes = {
+    basis: changes.some(({ after }) => after !== undefined) ? "snapshots" : "patches",
+    changes,
+    notes,
+  };
+  const place = db.get<{ path: string }>(
+    "SELECT f.path FROM sessions s JOIN files f ON f.id = s.file WHERE s.row = ?",
+    [session],
+  );
+  const message = last === undefined ? undefined : idOf(last);
+  const kept = place === undefined ? undefined : await format.keptChanges?.(place.path, message, own, options.signal);
+  return kept ?? own;
+}
+
+interface PlacedChange {
+  row: ChangeRow;
+  change: RecordedChange;
+}
+
+/** Texts that a line leaves out are taken from the states that the host keeps, and from the change before. */
+async function completed(
+  db: Database,
+  format: TranscriptFormat,
+  session: number,
+  found: readonly PlacedChange[],
+  options: { maxLineBytes: number; signal: AbortSignal },
+): Promise<readonly PlacedChange[]> {
+  const lacking = found.some(({ change }) => change.before === undefined || change.after === undefined);
+  const place = db.get<{ id: string; path: string }>(
+    "SELECT s.id, f.path FROM sessions s JOIN files f ON f.id = s.file WHERE s.row = ?",
+    [session],
+  );
+  if (!lacking || format.backups === undefined || place === undefined) return found;
+  const backups = await format.backups(place.path, place.id, options);
+  const reached = new Map<string, string | null>();
+  const whole: PlacedChange[] = [];
+  for (const [n, { row, change }] of found.entries()) {
+    const { path } = change;
+    const before =
+      change.before !== undefined
+        ? change.before
+        : reached.has(path)
+          ? reached.get(path)
+          : await backups.before(path, row.offset);
+    const patched =
+      change.patch === null || typeof before !== "string" ? undefined : applyHunks(before, parseUnified(change.patch));
+    const next = found.slice(n + 1).find((later) => later.change.path === path);
+    const after = change.after ?? patched ?? (await backups.between(path, row.offset, next?.row.offset));
+    if (after === undefined) reached.delete(path);
+    else reached.set(path, after);
+    const kind = before === null && after !== null && change.kind === "modify" ? "create" : change.kind;
+    whole.push({ row, change: { ...change, before, after: change.after === null ? null : after, kind } });
+  }
+  return whole;
 }
 
 /** The line is interpreted again for its change; the rest of the session is not needed for that. */

@@ -2,11 +2,11 @@ import type { Database } from "@toolhaft/sqlite";
 import { analyse } from "@toolhaft/text";
 import type { CallResult, Content, Fact, Place } from "../facts.ts";
 import type { ProblemCode } from "../model.ts";
+import { type FactOf, writeChange, writeContext, writeTitle, writeUsage } from "./fact-rows.ts";
+import { millisecondsOf } from "./schema.ts";
 
 /** Characters of a tool's input that are searched. */
 const indexedInput = 2_048;
-
-type FactOf<K extends Fact["kind"]> = Extract<Fact, { kind: K }>;
 
 export interface FileRow {
   id: number;
@@ -53,7 +53,7 @@ export class FactWriter {
           this.#session(fact, session);
           break;
         case "title":
-          this.#title(fact, session);
+          writeTitle(this.#db, fact, session);
           break;
         case "message":
           this.#message(fact, session, place, record, oversize);
@@ -65,10 +65,10 @@ export class FactWriter {
           this.#results(fact, session, place, record, oversize);
           break;
         case "usage":
-          this.#usage(fact, session, place);
+          writeUsage(this.#db, fact, session, place);
           break;
         case "change":
-          this.#change(fact, session, place);
+          writeChange(this.#db, fact, session, this.#file.id, place);
           break;
         case "todos":
           this.#set(session, "todos", JSON.stringify(fact.todos));
@@ -80,7 +80,7 @@ export class FactWriter {
           this.#child(fact);
           break;
         case "context":
-          this.#context(fact, session);
+          writeContext(this.#db, fact, session);
           break;
         case "bookkeeping":
           this.bookkeeping += 1;
@@ -169,15 +169,6 @@ export class FactWriter {
     }
   }
 
-  /** The first prompt is the title of last resort; of the others the newest counts. */
-  #title(fact: FactOf<"title">, session: number): void {
-    const conflict = fact.rank === 1 ? "DO NOTHING" : "DO UPDATE SET text = excluded.text, leaf = excluded.leaf";
-    this.#db.run(
-      `INSERT INTO titles(session, rank, text, leaf) VALUES (?, ?, ?, ?) ON CONFLICT(session, rank) ${conflict}`,
-      [session, fact.rank, fact.text, fact.leaf ?? null],
-    );
-  }
-
   #message(fact: FactOf<"message">, session: number, place: Place, record: number, oversize: boolean): void {
     const row = this.#messageRow(session, fact.key) ?? this.#newMessage(fact, session, place);
     if (fact.model !== null) {
@@ -257,11 +248,10 @@ export class FactWriter {
   #words(message: number, part: "text" | "thinking" | "tool_input", tool: string | null, text: string): void {
     const words = this.#searched ? analyse(text).join(" ") : "";
     if (words === "") return;
-    const { lastInsertRowid } = this.#db.run("INSERT INTO parts(message, part, tool) VALUES (?, ?, ?)", [
-      message,
-      part,
-      tool,
-    ]);
+    const { lastInsertRowid } = this.#db.run(
+      `INSERT INTO parts(message, part, tool, session, at) SELECT row, ?, ?, session, ${millisecondsOf("at")} FROM messages WHERE row = ?`,
+      [part, tool, message],
+    );
     const column = part === "tool_input" ? "tool" : part;
     this.#db.run(`INSERT INTO message_fts(rowid, ${column}) VALUES (?, ?)`, [lastInsertRowid, words]);
   }
@@ -300,73 +290,8 @@ export class FactWriter {
     ]);
   }
 
-  #usage(fact: FactOf<"usage">, session: number, place: Place): void {
-    const { usage } = fact;
-    this.#db.run(
-      `INSERT INTO usage(session, key, response, message, n, model, provider, input, output, reasoning, cache_read, cache_write, cache_write_1h, usd, sidechain, inherited)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT(session, key) DO UPDATE SET model = coalesce(excluded.model, model), input = excluded.input, output = excluded.output,
-         reasoning = excluded.reasoning, cache_read = excluded.cache_read, cache_write = excluded.cache_write,
-         cache_write_1h = excluded.cache_write_1h, usd = coalesce(excluded.usd, usd), inherited = excluded.inherited`,
-      [
-        session,
-        fact.key,
-        fact.response,
-        fact.message,
-        place.offset,
-        fact.model,
-        fact.provider,
-        usage.inputTokens,
-        usage.outputTokens,
-        usage.reasoningTokens,
-        usage.cacheReadTokens,
-        usage.cacheWriteTokens,
-        fact.cacheWrite1h,
-        fact.costUsd,
-        fact.sidechain ? 1 : 0,
-        fact.inherited ? 1 : 0,
-      ],
-    );
-  }
-
-  #change(fact: FactOf<"change">, session: number, place: Place): void {
-    const call =
-      fact.callId === null
-        ? undefined
-        : this.#db.get<{ message: number }>("SELECT message FROM calls WHERE session = ? AND call_id = ?", [
-            session,
-            fact.callId,
-          ]);
-    const { change } = fact;
-    this.#db.run(
-      `INSERT INTO changes(session, n, message, call_id, path, from_path, kind, additions, deletions, file, offset, length)
-       VALUES (?, (SELECT coalesce(max(n), -1) + 1 FROM changes WHERE session = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [
-        session,
-        session,
-        call?.message ?? null,
-        fact.callId,
-        change.path,
-        change.from,
-        change.kind,
-        change.additions,
-        change.deletions,
-        this.#file.id,
-        place.offset,
-        place.length,
-      ],
-    );
-  }
-
   /** A child in a file of its own brings its row itself; an inline one is made with its first line. */
   #child(fact: FactOf<"child">): void {
     if (fact.session === undefined && fact.callId === null) this.#sessionRow(fact.id);
-  }
-
-  #context(fact: FactOf<"context">, session: number): void {
-    this.#db.run(
-      "UPDATE sessions SET peak = max(coalesce(peak, 0), coalesce(?, 0)), window = coalesce(?, window) WHERE row = ?",
-      [fact.peakTokens, fact.window, session],
-    );
   }
 }

@@ -43,29 +43,37 @@ type FileRecord = KnownFile &
  */
 export async function refreshIndex(run: Omit<IndexRun, "context">): Promise<IndexState> {
   const { db, format, signal } = run;
-  const known = new Map(db.all<FileRecord>(knownFiles, [format.source]).map((file) => [file.path, file]));
+  const known = new Map(db.all<FileMark>(fileMarks, [format.source]).map((mark) => [mark.path, mark]));
   const unreadable: { path: string; cause: string }[] = [];
   const seen = new Set<string>();
   let pendingFiles = 0;
   let pendingBytes = 0;
   let complete = true;
-  for await (const found of format.find(signal)) {
-    signal.throwIfAborted();
-    if ("unreadable" in found) {
-      unreadable.push({ path: found.unreadable, cause: found.cause });
-      complete = false;
-      continue;
-    }
-    seen.add(found.path);
-    if (seen.size % looksPerTurn === 0) await setImmediate();
-    try {
-      const left = await refreshFile({ ...run, context: contextOf(db, format, found) }, found, known.get(found.path));
-      if (left > 0) pendingFiles += 1;
-      pendingBytes += left;
-      if (run.heads.length >= headsAtOnce) await writeHeads(run);
-    } catch (error) {
-      if (signal.aborted || error instanceof ToolError) throw error;
-      unreadable.push({ path: found.path, cause: error instanceof Error ? error.message : String(error) });
+  for await (const batch of format.find(signal)) {
+    for (const found of batch) {
+      if ("unreadable" in found) {
+        unreadable.push({ path: found.unreadable, cause: found.cause });
+        complete = false;
+        continue;
+      }
+      seen.add(found.path);
+      if (seen.size % looksPerTurn === 0) {
+        await setImmediate();
+        signal.throwIfAborted();
+      }
+      const mark = known.get(found.path);
+      try {
+        if (mark !== undefined && isAsMarked(run, found, mark)) continue;
+        const file =
+          mark === undefined ? undefined : db.get<FileRecord>(`${knownFiles} AND f.id = ?`, [format.source, mark.id]);
+        const left = await refreshFile({ ...run, context: contextOf(db, format, found) }, found, file);
+        if (left > 0) pendingFiles += 1;
+        pendingBytes += left;
+        if (run.heads.length >= headsAtOnce) await writeHeads(run);
+      } catch (error) {
+        if (signal.aborted || error instanceof ToolError) throw error;
+        unreadable.push({ path: found.path, cause: error instanceof Error ? error.message : String(error) });
+      }
     }
   }
   await writeHeads(run);
@@ -74,6 +82,14 @@ export async function refreshIndex(run: Omit<IndexRun, "context">): Promise<Inde
     await db.write(() => gone.forEach(({ id }) => void dropFile(db, id)), { signal });
   }
   return { upToDate: pendingFiles === 0, pendingFiles, pendingBytes, seen: seen.size, unreadable };
+}
+
+/** Whether a file is as the index left it, so that nothing more need be known of it. Most files are, at every call. */
+function isAsMarked({ format, wanted }: Omit<IndexRun, "context">, { path }: FoundFile, mark: FileMark): boolean {
+  if (mark.complete === 0) return false;
+  const now = format.stat(path);
+  if (now === undefined || now.size !== mark.size || now.mtimeNs !== mark.mtimeNs) return false;
+  return now.ino === mark.ino && now.dev === mark.dev && (mark.scope === "full" || !wanted(mark.directory));
 }
 
 async function writeHeads({ db, heads, signal }: Pick<IndexRun, "db" | "heads" | "signal">): Promise<void> {
@@ -137,10 +153,23 @@ export async function refreshSessions(
   return unreadable;
 }
 
+/** What tells that a file is unchanged; of one whose head alone was read, also where it belongs. */
+type FileMark = Pick<
+  FileRecord,
+  "id" | "path" | "scope" | "dev" | "ino" | "size" | "mtimeNs" | "complete" | "directory"
+>;
+
+const directoryOf = "(SELECT s.directory FROM sessions s WHERE s.file = f.id AND s.id = f.session AND s.live = 1)";
+
+const fileMarks = `
+SELECT f.id, f.path, f.scope, f.dev, f.ino, f.size, f.mtime_ns AS mtimeNs, f.complete,
+  CASE WHEN f.scope = 'head' THEN ${directoryOf} END AS directory
+FROM files f WHERE f.store = ?`;
+
 const knownFiles = `
 SELECT f.id, f.path, f.session, f.parent, f.archived, f.scope, f.dev, f.ino, f.size, f.mtime_ns AS mtimeNs, f.offset, f.line, f.head_hash AS headHash, f.tail_hash AS tailHash,
   f.packed, f.state, f.building, f.complete, f.lease_until AS leaseUntil, f.lease_by AS leaseBy,
-  (SELECT s.directory FROM sessions s WHERE s.file = f.id AND s.id = f.session AND s.live = 1) AS directory
+  ${directoryOf} AS directory
 FROM files f WHERE f.store = ?`;
 
 /** @returns bytes that are still to be read */

@@ -4,6 +4,7 @@ import type { Matcher } from "../search-text.ts";
 import type { SearchedPart, SearchHit, SearchPage, SearchQuery } from "../store.ts";
 import { type ByteNeedle, byteNeedle } from "./byte-needle.ts";
 import type { TranscriptFormat } from "./format.ts";
+import { candidateKey } from "./rank.ts";
 import { hitFrom, messageAt, partTexts, type SearchOptions, scopeOf } from "./searched.ts";
 
 interface ScannedFile {
@@ -13,7 +14,14 @@ interface ScannedFile {
   size: number;
 }
 
+/** Where a scan goes on: a file, and how many of its hits were shown. */
+export interface ScanPlace {
+  file: number;
+  hit: number;
+}
+
 interface Found {
+  row: number;
   session: number;
   idx: number;
   sessionId: string;
@@ -29,21 +37,20 @@ export async function scanFiles(
   format: TranscriptFormat,
   query: SearchQuery,
   matcher: Matcher,
-  from: { file: number; hit: number },
-  limit: number,
+  { from, limit, shown }: { from: ScanPlace; limit: number; shown: ReadonlySet<string> },
   options: SearchOptions,
 ): Promise<{
-  hits: { hit: Omit<SearchHit, "after">; next: { file: number; hit: number } }[];
-  next: { file: number; hit: number } | null;
+  hits: { hit: Omit<SearchHit, "after">; next: ScanPlace }[];
+  next: ScanPlace | null;
   progress: NonNullable<SearchPage["scan"]>;
 }> {
   const files = filesOf(db, format.source, query);
   const needle = needleOf(query, matcher);
   const parts: readonly SearchedPart[] =
-    query.parts.includes("tool_output") && matcher.terms.length > 0 ? ["tool_output"] : query.parts;
+    query.match === "words" && matcher.terms.length > 0 ? ["tool_output"] : query.parts;
   const deadline = options.clock.now() + query.scanMs;
-  const hits: { hit: Omit<SearchHit, "after">; next: { file: number; hit: number } }[] = [];
-  let next: { file: number; hit: number } | null = null;
+  const hits: { hit: Omit<SearchHit, "after">; next: ScanPlace }[] = [];
+  let next: ScanPlace | null = null;
   let at = from.file;
   for (; at < files.length; at += 1) {
     const file = files[at];
@@ -57,7 +64,7 @@ export async function scanFiles(
       needle === undefined
         ? []
         : await matchingMessages(db, format, file, needle, scopeOf(format.source, query), options);
-    const found = await hitsIn(db, format, messages, parts, matcher, options);
+    const found = await hitsIn(db, format, messages, { parts, matcher, shown }, options);
     const rest = found.slice(skip);
     const taken = rest.slice(0, limit - hits.length);
     for (const [place, hit] of taken.entries()) hits.push({ hit, next: { file: at, hit: skip + place + 1 } });
@@ -81,7 +88,8 @@ export async function scanFiles(
 function filesOf(db: Database, store: string, query: SearchQuery): ScannedFile[] {
   const scope = scopeOf(store, query);
   return db.all<ScannedFile>(
-    `SELECT DISTINCT f.id, f.path, f.packed, f.size FROM files f JOIN sessions s ON s.file = f.id JOIN messages m ON m.session = s.row
+    `SELECT DISTINCT f.id, f.path, f.packed, f.size FROM files f JOIN sessions s ON s.file = f.id
+       JOIN (SELECT row AS message, session FROM messages) p ON p.session = s.row
      WHERE ${scope.sql} ORDER BY f.mtime_ns DESC, f.path`,
     scope.parameters,
   );
@@ -90,7 +98,9 @@ function filesOf(db: Database, store: string, query: SearchQuery): ScannedFile[]
 /** The longest word of a query; undefined when there is nothing to look for. */
 function needleOf(query: SearchQuery, matcher: Matcher): ByteNeedle | undefined {
   const words = matcher.exact.length > 0 ? matcher.exact : query.query.split(/\s+/).filter((word) => word !== "");
-  const [longest] = [...words].sort((a, b) => b.length - a.length);
+  // In JSON within JSON a quote is escaped twice: what needs no escape stands the same in both.
+  const plain = words.flatMap((word) => word.split(/["\\\p{Cc}]+/u)).filter((run) => run.trim() !== "");
+  const [longest] = (plain.length > 0 ? plain : [...words]).sort((a, b) => b.length - a.length);
   return longest === undefined ? undefined : byteNeedle(longest, !query.caseSensitive);
 }
 
@@ -104,8 +114,9 @@ async function matchingMessages(
 ): Promise<Found[]> {
   const found = new Map<number, Found>();
   for await (const offset of offsetsIn(format, file, needle, options.signal)) {
-    const rows = db.all<Found & { row: number }>(
-      `SELECT DISTINCT m.row, m.session, m.idx, s.id AS sessionId, s.title FROM lines l JOIN messages m ON m.row = l.message JOIN sessions s ON s.row = m.session
+    const rows = db.all<Found>(
+      `SELECT DISTINCT p.row, p.session, p.idx, s.id AS sessionId, s.title
+       FROM lines l JOIN (SELECT row, row AS message, session, idx FROM messages) p ON p.message = l.message JOIN sessions s ON s.row = p.session
        WHERE l.file = ? AND l.offset = (SELECT max(offset) FROM lines WHERE file = ? AND offset <= ?) AND l.offset + l.length >= ? AND ${scope.sql}`,
       [file.id, file.id, offset, offset, ...scope.parameters],
     );
@@ -149,8 +160,7 @@ async function hitsIn(
   db: Database,
   format: TranscriptFormat,
   messages: readonly Found[],
-  parts: readonly SearchedPart[],
-  matcher: Matcher,
+  { parts, matcher, shown }: { parts: readonly SearchedPart[]; matcher: Matcher; shown: ReadonlySet<string> },
   options: SearchOptions,
 ): Promise<Omit<SearchHit, "after">[]> {
   const hits: Omit<SearchHit, "after">[] = [];
@@ -159,6 +169,7 @@ async function hitsIn(
     const message = await messageAt(db, format, found.session, found.idx, options);
     if (message === undefined) continue;
     for (const part of parts) {
+      if (part !== "tool_output" && shown.has(candidateKey({ message: found.row, part }))) continue;
       const fitting = partTexts(message, part).filter(
         ({ text }) => matcher.fits(text) && matcher.marks(text, 1).length > 0,
       );

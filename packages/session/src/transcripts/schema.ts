@@ -1,6 +1,11 @@
 import type { Migration } from "@toolhaft/sqlite";
 import { SPACE_TOKENIZER } from "@toolhaft/text";
 
+/** SQL for the milliseconds since the epoch of a time in ISO 8601. */
+export function millisecondsOf(time: string): string {
+  return `CAST(round((julianday(${time}) - 2440587.5) * 86400000) AS INTEGER)`;
+}
+
 /**
  * The index holds places, links and counts; no transcript text is stored but the words of the full-text index.
  * A message is read again from its `lines`.
@@ -54,6 +59,15 @@ CREATE TABLE problems(session INTEGER NOT NULL, code TEXT NOT NULL, count INTEGE
 CREATE TABLE parts(row INTEGER PRIMARY KEY, message INTEGER NOT NULL, part TEXT NOT NULL, tool TEXT);
 CREATE INDEX parts_message ON parts(message);
 CREATE VIRTUAL TABLE message_fts USING fts5(text, tool, thinking, content='', contentless_delete=1, tokenize=${SPACE_TOKENIZER});
+`,
+  },
+  {
+    version: 2,
+    name: "a part tells its session and time",
+    up: `
+ALTER TABLE parts ADD COLUMN session INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE parts ADD COLUMN at INTEGER;
+UPDATE parts SET session = m.session, at = ${millisecondsOf("m.at")} FROM messages m WHERE m.row = parts.message;
 `,
   },
 ];

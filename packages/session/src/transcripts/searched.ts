@@ -13,7 +13,14 @@ export interface SearchOptions {
   signal: AbortSignal;
 }
 
-/** SQL that narrows messages `m` of sessions `s` to what is asked. */
+/** Sessions `s` that are one session or subagents below it. */
+export const familySql = `s.row IN (
+  WITH RECURSIVE below(row, id) AS (
+    SELECT row, id FROM sessions WHERE store = ? AND id = ? AND live = 1
+    UNION SELECT c.row, c.id FROM below JOIN sessions c ON c.store = ? AND c.parent = below.id AND c.parent_kind = 'subagent' AND c.live = 1)
+  SELECT row FROM below)`;
+
+/** SQL that narrows parts `p` of sessions `s` to what is asked; a message is looked up only where the answer needs it. */
 export function scopeOf(store: string, query: SearchQuery): { sql: string; parameters: SqlValue[] } {
   const parts = ["s.store = ?", "s.live = 1"];
   const parameters: SqlValue[] = [store];
@@ -23,24 +30,28 @@ export function scopeOf(store: string, query: SearchQuery): { sql: string; param
     parameters.push(...inside.parameters);
     // A copied message is found once, where it was written.
     parts.push(
-      "(m.inherited = 0 OR NOT EXISTS (SELECT 1 FROM sessions p WHERE p.store = s.store AND p.id = s.parent AND p.live = 1))",
+      `(s.parent IS NULL OR (SELECT inherited FROM messages WHERE row = p.message) = 0
+        OR NOT EXISTS (SELECT 1 FROM sessions above WHERE above.store = s.store AND above.id = s.parent AND above.live = 1))`,
     );
   } else {
-    parts.push("(s.id = ? OR s.parent = ?)");
-    parameters.push(query.session, query.session);
+    parts.push(familySql);
+    parameters.push(store, query.session, store);
   }
+  const ofMessage: string[] = [];
   if (query.role !== undefined) {
-    parts.push("m.role = ?");
+    ofMessage.push("role = ?");
     parameters.push(query.role);
   }
   if (query.from !== undefined) {
-    parts.push("m.at >= ?");
+    ofMessage.push("at >= ?");
     parameters.push(new Date(query.from).toISOString());
   }
   if (query.to !== undefined) {
-    parts.push("m.at <= ?");
+    ofMessage.push("at <= ?");
     parameters.push(new Date(query.to).toISOString());
   }
+  if (ofMessage.length > 0)
+    parts.push(`EXISTS (SELECT 1 FROM messages WHERE row = p.message AND ${ofMessage.join(" AND ")})`);
   return { sql: parts.join(" AND "), parameters };
 }
 
@@ -86,8 +97,12 @@ const weekMs = 7 * 24 * 3_600_000;
 
 /** Within ±10 %: 1.1 for now, 0.9 for long ago, half way after a week. */
 export function recency(at: string | null, now: number): number {
+  return recencyAt(at === null ? null : Date.parse(at), now);
+}
+
+export function recencyAt(at: number | null, now: number): number {
   if (at === null) return 0.9;
-  const age = Math.max(0, now - Date.parse(at));
+  const age = Math.max(0, now - at);
   return 0.9 + 0.2 / (1 + age / weekMs);
 }
 

@@ -1,8 +1,7 @@
 import type { Database } from "@toolhaft/sqlite";
+import { activeMsOf } from "../recording.ts";
 import { type TreeNode, treeOf } from "./tree.ts";
 
-/** Gaps between messages count as work up to this long. */
-const longestPauseMs = 5 * 60_000;
 const titleLength = 80;
 
 interface MessageRow {
@@ -103,20 +102,11 @@ function summarise(db: Database, session: number, mtime: string): void {
       times.at(-1) ?? mtime,
       main.length,
       main.filter(({ kind }) => kind === "prompt").length,
-      activeMs(times),
+      activeMsOf(times.map((at) => Date.parse(at))),
       JSON.stringify(models),
       session,
     ],
   );
-}
-
-function activeMs(times: readonly string[]): number {
-  let sum = 0;
-  for (let at = 1; at < times.length; at += 1) {
-    const gap = Date.parse(times[at] ?? "") - Date.parse(times[at - 1] ?? "");
-    sum += Math.min(Math.max(gap, 0), longestPauseMs);
-  }
-  return sum;
 }
 
 /** A summary line names a leaf; written for another session, it is no title of this one. */

@@ -60,22 +60,17 @@ export function idsLike(db: Database, store: string, beginning: string, limit: n
 export function listRows(db: Database, store: string, query: ListQuery): Page<SessionRow> & { elsewhere: number } {
   const filter = filterOf(query);
   const inside = insideOf(query.directories);
-  const count = (where: string, parameters: readonly SqlValue[]) =>
-    db.get<{ n: number }>(`SELECT count(*) AS n ${shown} ${where}`, [store, ...parameters])?.n ?? 0;
-  const total = count(`${filter.sql} AND ${inside.sql}`, [...filter.parameters, ...inside.parameters]);
-  const everywhere = count(
-    query.includeChildren ? "" : "AND (s.parent_kind IS NULL OR s.parent_kind <> 'subagent')",
-    [],
-  );
-  const here = count(
-    `${query.includeChildren ? "" : "AND (s.parent_kind IS NULL OR s.parent_kind <> 'subagent')"} AND ${inside.sql}`,
-    inside.parameters,
+  // One look at each session: `CASE` keeps a directory that is unknown from counting as either.
+  const counts = db.get<{ total: number; elsewhere: number }>(
+    `SELECT count(CASE WHEN ${inside.sql} ${filter.sql} THEN 1 END) AS total, count(CASE WHEN ${inside.sql} THEN NULL ELSE 1 END) AS elsewhere
+     FROM sessions s WHERE s.store = ? AND s.live = 1 ${query.includeChildren ? "" : notSubagent}`,
+    [...inside.parameters, ...filter.parameters, ...inside.parameters, store],
   );
   const after = query.cursor === undefined ? undefined : parseListCursor(query.cursor);
   // The page is chosen first: children and warnings are counted for its rows alone.
   const page = db.all<SessionRow>(
     `SELECT ${columns} ${shown} AND s.row IN (
-       SELECT s.row ${shown} ${filter.sql} AND ${inside.sql} ${after ? "AND (s.updated < ? OR (s.updated = ? AND s.id > ?))" : ""}
+       SELECT s.row FROM sessions s WHERE s.store = ? AND s.live = 1 ${filter.sql} AND ${inside.sql} ${after ? "AND (s.updated < ? OR (s.updated = ? AND s.id > ?))" : ""}
        ORDER BY s.updated DESC, s.id LIMIT ?)
      ORDER BY s.updated DESC, s.id`,
     [
@@ -91,16 +86,18 @@ export function listRows(db: Database, store: string, query: ListQuery): Page<Se
   const last = items.at(-1);
   return {
     items,
-    total,
-    elsewhere: everywhere - here,
+    total: counts?.total ?? 0,
+    elsewhere: counts?.elsewhere ?? 0,
     nextCursor: page.length > query.limit && last !== undefined ? listCursor(last.updated, last.id) : null,
   };
 }
 
+const notSubagent = "AND (s.parent_kind IS NULL OR s.parent_kind <> 'subagent')";
+
 function filterOf(query: ListQuery): { sql: string; parameters: SqlValue[] } {
   const parts: string[] = [];
   const parameters: SqlValue[] = [];
-  if (!query.includeChildren) parts.push("AND (s.parent_kind IS NULL OR s.parent_kind <> 'subagent')");
+  if (!query.includeChildren) parts.push(notSubagent);
   if (!query.includeArchived) parts.push("AND s.archived = 0");
   if (query.from !== undefined) {
     parts.push("AND s.updated >= ?");
@@ -116,10 +113,14 @@ function filterOf(query: ListQuery): { sql: string; parameters: SqlValue[] } {
 /** By component: `/w/app` holds `/w/app/x`, not `/w/application`. */
 export function insideOf(directories: readonly string[] | "all"): { sql: string; parameters: string[] } {
   if (directories === "all") return { sql: "1", parameters: [] };
-  const one = "(s.directory = ? OR substr(s.directory, 1, length(?) + 1) = ? || '/')";
+  // A range, so that the index on directories serves; `0` is what follows `/`.
+  const one = "(s.directory = ? OR (s.directory >= ? AND s.directory < ?))";
   return {
     sql: directories.length === 0 ? "0" : `(${directories.map(() => one).join(" OR ")})`,
-    parameters: directories.flatMap((directory) => [directory, directory, directory === "/" ? "" : directory]),
+    parameters: directories.flatMap((directory) => {
+      const stem = directory.endsWith("/") ? directory.slice(0, -1) : directory;
+      return [directory, `${stem}/`, `${stem}0`];
+    }),
   };
 }
 

@@ -6,6 +6,7 @@ import { CommandFault, exitCodeOf, exitCodes, usageFault } from "../exit-codes.t
 import { tasksPlace } from "../families.ts";
 import type { Io } from "../io.ts";
 import { columns } from "../table.ts";
+import { taskOfEnvironment } from "../task-of-environment.ts";
 
 export interface DispatchFlags {
   store?: string;
@@ -30,6 +31,11 @@ export async function dispatch(
     throw usageFault(`${action} needs the task's id; "toolhaft dispatch approvals" lists what is open`);
   if (action === "reject" && (flags.comment ?? "").trim() === "")
     throw usageFault("reject needs a reason: the subagent goes on by it; say it with --comment");
+  if (action !== "approvals" && taskOfEnvironment(io).task !== undefined)
+    throw new CommandFault(
+      exitCodes.denied,
+      `${action} is a person's answer, and this shell belongs to a subagent: whoever dispatched it answers`,
+    );
   const { createTasks, checkTaskId } = await import("@toolhaft/tasks");
   const { createDispatch } = await import("@toolhaft/dispatch");
   await using tasks = createTasks(await place(flags, io));
