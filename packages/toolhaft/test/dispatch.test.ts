@@ -92,7 +92,12 @@ describe("toolhaft dispatch", () => {
     ["what is no id", ["dispatch", "approve", "../x"], 2, /task/],
     ["a task that is not there", ["dispatch", "approve", unknown], 1, /no such task/],
     ["a no without a reason", ["dispatch", "reject", unknown], 2, /needs a reason/],
-    ["a database that is not there", ["dispatch", "approvals", "--store", "postgres://u:secret@127.0.0.1:1/d"], 3, /127\.0\.0\.1/],
+    [
+      "a database that is not there",
+      ["dispatch", "approvals", "--store", "postgres://u:secret@127.0.0.1:1/d"],
+      3,
+      /127\.0\.0\.1/,
+    ],
   ])("%s", async (_what, words, code, message) => {
     const workspace = await tempWorkspace();
     const ran = await run(words, workspace.directory);

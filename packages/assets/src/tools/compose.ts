@@ -54,8 +54,7 @@ export function composeTool(desk: Desk) {
   return defineTool({
     name: "skill_compose",
     title: "Look at skills used together",
-    description:
-      "Shows what skills bring together: references, clashes of names and of tool permissions.",
+    description: "Shows what skills bring together: references, clashes of names and of tool permissions.",
     keywords: ["combine skills", "conflicts", "permissions"],
     inputSchema: z.object({
       skill_names: z.array(z.string()).min(1).max(50).describe("Names or ids."),

@@ -25,8 +25,7 @@ export function hotReloadTool(desk: Desk) {
   return defineTool({
     name: "asset_hot_reload",
     title: "Read assets again now",
-    description:
-      "Reads asset files again and tells what changed or broke. Searches see changes by themselves.",
+    description: "Reads asset files again and tells what changed or broke. Searches see changes by themselves.",
     keywords: ["refresh", "reload skills"],
     inputSchema: z.object({
       type: typeInput.default("role").describe("Kind; role without name: everything."),

@@ -1,7 +1,7 @@
-import { createDispatch, functionRunner } from "@toolhaft/dispatch";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createDispatch, functionRunner } from "@toolhaft/dispatch";
 
 const directory = await mkdtemp(join(tmpdir(), "dispatch-"));
 await using dispatch = createDispatch({
