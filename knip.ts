@@ -8,7 +8,6 @@ function programsOf(folder: string): string[] {
   );
   const patterns: [RegExp, string][] = [
     [/^test\/.*\.test\.ts$/, "test/**/*.test.ts"],
-    [/^test\/global-setup\.ts$/, "test/global-setup.ts"],
     [/^test\/(.*\/)?fixtures\/.*\.(ts|mjs)$/, "test/**/fixtures/**/*.{ts,mjs}"],
     [/^bench\/.*\.(ts|mjs)$/, "bench/**/*.{ts,mjs}"],
   ];
@@ -39,15 +38,15 @@ const startedByName: Readonly<Record<string, string[]>> = {
 
 export default {
   ignoreExportsUsedInFile: true,
-  ignoreBinaries: ["mkfifo", "mount", "umount", "rg"],
+  ignoreBinaries: ["mkfifo", "mount", "umount", "rg", "unshare"],
   workspaces: {
     ".": {
       // Tools that the packages' tests, benches and scripts share, or that the checks start by name.
-      ignoreDependencies: ["@arethetypeswrong/cli", "tinybench", "typescript-7", "zod"],
+      ignoreDependencies: ["@arethetypeswrong/cli", "tinybench", "zod"],
     },
     "packages/testing": {
       entry: [
-        "run/{test,start,bench,ci,docs,bench-child,reporter,typescript-loader,consumer}.mjs",
+        "run/{test,start,bench,ci,docs,bench-child,reporter,typescript-loader,consumer,programs}.mjs",
         ...programsOf("testing"),
       ],
       project: ["src/**/*.ts", "run/**/*.mjs", "test/**/*.ts"],

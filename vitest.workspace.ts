@@ -32,7 +32,7 @@ export default defineConfig({
         name,
         root,
         // What a package starts once for all its files, such as a server.
-        globalSetup: ["test/global-setup.ts"].filter((file) => existsSync(`${root}/${file}`)),
+        globalSetup: [`${root}/test/global-setup.ts`].filter((file) => existsSync(file)),
         include: files,
         exclude: long ? [] : ["test/**/*.long.test.ts"],
         testTimeout: long ? 600_000 : 120_000,

@@ -25,7 +25,3 @@ export async function asAdmin(sql: string, url = databaseUrl): Promise<Record<st
     await client.end();
   }
 }
-
-export async function dropSchema(schema: string): Promise<void> {
-  await asAdmin(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
-}
