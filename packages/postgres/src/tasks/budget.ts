@@ -145,7 +145,8 @@ export async function reserve(
   );
   if (limit === undefined) return { outcome: "none" };
   await lockBudget(db, row);
-  const { room, held, limited } = await roomOf(db, scopes);
+  const before = await roomOf(db, scopes);
+  const { room, held, limited } = (await lend(db, row, before)) ? await roomOf(db, scopes) : before;
   const granted: BudgetLimits = {};
   for (const measure of budgetMeasures) {
     const left = room[measure];
@@ -163,6 +164,36 @@ export async function reserve(
     );
   }
   return { outcome: "reserved", granted };
+}
+
+/** Where the tasks above hold all that is left, the nearest gives half: else a parent would wait for ever for its child. */
+async function lend(
+  db: Sql,
+  row: TaskRecord,
+  { room, held }: Pick<Awaited<ReturnType<typeof roomOf>>, "room" | "held">,
+): Promise<boolean> {
+  const missing = budgetMeasures.filter((measure) => (room[measure] ?? 1) <= 0 && held.has(measure));
+  let lent = false;
+  for (let parent = row.parent; parent !== null && missing.length > 0; ) {
+    const above = await db.get<{ seq: number; parent: string | null }>("SELECT seq, parent FROM @task WHERE id = ?", [
+      parent,
+    ]);
+    const reservation = above && (await reservationOf(db, above.seq));
+    const { granted, consumed } = reservation ?? { granted: {}, consumed: nothing };
+    for (const measure of [...missing]) {
+      const unused = (granted[measure] ?? 0) - consumed[measure];
+      if (unused <= 0) continue;
+      granted[measure] = (granted[measure] ?? 0) - (measure === "costUsd" ? unused / 2 : Math.ceil(unused / 2));
+      await db.run("UPDATE @reservation SET granted_json = ? WHERE task = ?", [
+        JSON.stringify(granted),
+        above?.seq ?? 0,
+      ]);
+      missing.splice(missing.indexOf(measure), 1);
+      lent = true;
+    }
+    parent = above?.parent ?? null;
+  }
+  return lent;
 }
 
 function stepOf(step: BudgetLimits | undefined, measure: BudgetMeasure): number {

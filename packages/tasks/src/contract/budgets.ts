@@ -137,6 +137,23 @@ export function budgetCases(): ContractCase[] {
       },
     },
     {
+      title: "a parent that holds all that is left lends its child half of it, and no more is held than before",
+      async run({ backend }) {
+        await backend.store.setBudget({ root: "root" }, { totalTokens: 1_000 });
+        const all = { totalTokens: 1_000 };
+        const parent = await runningTask(backend, runTask({ budget: all }), { leaseMs: 60_000, lanes });
+        assert.equal(parent.reserved?.totalTokens, 1_000);
+        const child = runTask({ parentTask: parent.taskId, ownerSession: "s1", depth: 2, budget: all });
+        const claim = await runningTask(backend, child, { leaseMs: 60_000, lanes });
+        assert.equal(claim.reserved?.totalTokens, 500);
+        const { reserved } = await backend.store.budget({ root: "root" });
+        assert.equal(reserved.totalTokens, 1_000);
+        // A stranger is lent nothing.
+        await postOne(backend, runTask({ ownerSession: "s2", budget: all }));
+        assert.deepEqual(await backend.queue.claim(claimQuery("dispatch", { lanes, leaseMs: 60_000 })), []);
+      },
+    },
+    {
       title: "a runner that says nothing counts as unknown, not as zero",
       async run({ backend }) {
         await complete(backend, await runningTask(backend, runTask(), { leaseMs: 60_000, lanes }));
