@@ -1,5 +1,4 @@
 import { createId } from "@toolhaft/core";
-import type * as Vitest from "vitest";
 import {
   type Caller,
   type Draft,
@@ -12,8 +11,23 @@ import {
   type WriteOutcome,
 } from "./index.ts";
 
-/** What registers and judges the cases. */
-export type Runner = Pick<typeof Vitest, "describe" | "expect" | "it" | "onTestFinished">;
+/** What registers and judges the cases: vitest, or another test runner with these names. */
+export interface Runner {
+  describe(name: string, cases: () => void): unknown;
+  it(name: string, run: () => Promise<void>): unknown;
+  expect(value: unknown, message?: string): Judgement;
+  /** Runs when the case has ended, however it ended. */
+  onTestFinished(run: () => Promise<void>): unknown;
+}
+
+interface Judgement {
+  toBe(expected: unknown): void;
+  toBeCloseTo(expected: number, digits?: number): void;
+  toBeUndefined(): void;
+  toEqual(expected: unknown): void;
+  toHaveLength(expected: number): void;
+  toMatchObject(expected: object): void;
+}
 
 const signal = new AbortController().signal;
 const anyone: Caller = { workspace: ".", agent: "main" };
