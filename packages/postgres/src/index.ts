@@ -1,1 +1,0 @@
-export type { PostgresOptions } from "./database.ts";
