@@ -46,7 +46,8 @@ export default {
     },
     "packages/testing": {
       entry: [
-        "run/{test,start,bench,ci,docs,bench-child,reporter,typescript-loader,consumer,programs}.mjs",
+        "run/{test,start,bench,ci,docs,bench-child,reporter,typescript-loader,consumer}.mjs",
+        "src/install-programs.mjs",
         ...programsOf("testing"),
       ],
       project: ["src/**/*.ts", "run/**/*.mjs", "test/**/*.ts"],

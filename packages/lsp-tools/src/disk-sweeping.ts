@@ -1,7 +1,7 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { skippedFolders } from "./disk-watch.ts";
 import type { WatchKind } from "./registrations.ts";
+import { skippedFolders } from "./skipped-folders.ts";
 
 /** A timestamp this near to the look may hide a later change of the same stamp. */
 const timestampDoubtMs = 20;

@@ -28,27 +28,6 @@ export interface DiskMonitor {
   close(): void;
 }
 
-/** Folders that hold no sources of the project and many files. */
-export const skippedFolders: ReadonlySet<string> = new Set([
-  "node_modules",
-  ".git",
-  ".hg",
-  ".svn",
-  ".toolhaft",
-  ".cache",
-  ".venv",
-  "venv",
-  "__pycache__",
-  ".mypy_cache",
-  ".ruff_cache",
-  ".gradle",
-  ".next",
-  ".nuxt",
-  ".svelte-kit",
-  ".turbo",
-  ".terraform",
-]);
-
 /** @param mode `auto`: watches on Linux, sweeps elsewhere. */
 export async function openDiskMonitor(root: string, mode: "auto" | "watch" | "sweep"): Promise<DiskMonitor> {
   const readers = new Set<Map<string, WatchKind>>();

@@ -1,8 +1,8 @@
 import { type FSWatcher, type Stats, statSync, watch } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
-import { skippedFolders } from "./disk-watch.ts";
 import type { WatchKind } from "./registrations.ts";
+import { skippedFolders } from "./skipped-folders.ts";
 import { turn } from "./waiting.ts";
 
 /** More folders than this are swept: watches are a resource of the whole machine. */

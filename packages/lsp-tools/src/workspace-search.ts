@@ -2,9 +2,9 @@ import { readdir } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { ToolError } from "@toolhaft/core";
 import type { Call } from "./ask.ts";
-import { skippedFolders } from "./disk-watch.ts";
 import { languageFor } from "./languages.ts";
 import type { Missing, Serving } from "./serving.ts";
+import { skippedFolders } from "./skipped-folders.ts";
 import type { FileText } from "./texts.ts";
 
 /** Servers for a question about a whole folder, each with one file it may need to be opened. */

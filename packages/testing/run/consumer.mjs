@@ -15,8 +15,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
+import { node22, sqliteFor22 } from "../src/install-programs.mjs";
 import { overBudget, pack, publishedPackages, run, weigh, writeBudgets } from "./pack.mjs";
-import { node22, sqliteFor22 } from "./programs.mjs";
 import { runQueue } from "./queue.mjs";
 import { pnpmCommand, root } from "./setup.mjs";
 

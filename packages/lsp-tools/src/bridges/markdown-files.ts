@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { skippedFolders } from "../disk-watch.ts";
 import type { ServerLife } from "../server.ts";
+import { skippedFolders } from "../skipped-folders.ts";
 import { isInside, pathToUri, realPathOf, uriToPath } from "../uris.ts";
 
 const maxListed = 5_000;

@@ -1,0 +1,20 @@
+/** Folders that hold no sources of the project and many files. */
+export const skippedFolders: ReadonlySet<string> = new Set([
+  "node_modules",
+  ".git",
+  ".hg",
+  ".svn",
+  ".toolhaft",
+  ".cache",
+  ".venv",
+  "venv",
+  "__pycache__",
+  ".mypy_cache",
+  ".ruff_cache",
+  ".gradle",
+  ".next",
+  ".nuxt",
+  ".svelte-kit",
+  ".turbo",
+  ".terraform",
+]);
