@@ -79,6 +79,10 @@ export function createChanger(desk: Desk, writers: Writers, histories: Histories
     const { store, key } = shelf;
     await settle(ctx, request, shelf);
     const { tree: current, odd } = readTree(request.folder);
+    if (current.size === 0 && request.op !== "create" && request.op !== "rollback")
+      throw new ToolError("not_found", `there is no skill ${request.name}: it was deleted meanwhile`, {
+        hint: "rollback brings it back",
+      });
     const known = store.versions(key);
     const head = known.at(-1);
     const now = ctx.clock.now();
