@@ -13,10 +13,11 @@ export function refuseByHeader(path: string, header: Header, known: number): voi
 
 /** Refuses a database of another program, another family or a newer version; nothing has been written yet. */
 export function checkIdentity(connection: Connection, path: string, family: string, known: number): "new" | "ours" {
-  const found = number(connection, "PRAGMA application_id");
+  let found = number(connection, "PRAGMA application_id");
   if (found === 0) {
     if (number(connection, "SELECT count(*) FROM sqlite_master") === 0) return "new";
-    throw foreign(path, "another program");
+    // Between the two looks another process may have made it: its tables and its mark come with one commit.
+    found = number(connection, "PRAGMA application_id");
   }
   if (found !== applicationId) throw foreign(path, "another program");
   refuseNewer(path, number(connection, "PRAGMA user_version"), known);
