@@ -38,7 +38,7 @@ describe("a newer analysis", () => {
     child.process.kill("SIGKILL");
     await child.ended;
     // A process with the older analysis reads and writes as ever, and leaves the half-made index alone.
-    const older = createMemory({ path, recordUse: false });
+    const older = createMemory({ path, recordUse: false, limits: { memories: count + 1 } });
     const tool = older.tools.find(({ name }) => name === "memory_write");
     const wrote = await tool?.call(
       { title: "between", content: "written between the two", scope: "workspace" },
