@@ -1,8 +1,10 @@
 /** What another adapter of the ports is built from: the row, and what each edge writes to it. */
-export { EDGES, isEnded, statusOf } from "./edges.ts";
+export { amounts, type BucketPart, bucketsOf, quarterMs } from "./buckets.ts";
+export { EDGES, heapOf, isEnded, statesOf, statusOf } from "./edges.ts";
 export { createTaskId, noSuchTask } from "./ids.ts";
-export { budgetMeasures, states, statuses } from "./model.ts";
-export { postedColumns, postedRecord } from "./posting.ts";
+export { budgetMeasures, states, statuses, unknownUsage } from "./model.ts";
+export { afterCondition, decodeCursor, encodeCursor, type SortKey } from "./page-cursor.ts";
+export { noRoom, noSuchDependency, postedColumns, postedRecord } from "./posting.ts";
 export {
   cancelGraceOf,
   defaultLimits,

@@ -7,6 +7,8 @@ import {
   type EventKind,
   endedStates,
   type NoticeKind,
+  type Remaining,
+  states,
   type TaskState,
   type TaskStatus,
 } from "./model.ts";
@@ -242,4 +244,25 @@ export function statusOf(state: TaskState): TaskStatus {
 /** Whether only a retry leaves this state. */
 export function isEnded(state: TaskState): boolean {
   return endedStates.some((ended) => ended === state);
+}
+
+/** The states that a status stands for. */
+export function statesOf(status: TaskStatus): TaskState[] {
+  return states.filter((state) => statusOf(state) === status);
+}
+
+/** Under which heading an open task counts for its owner. */
+export function heapOf(state: TaskState | null): keyof Remaining | null {
+  switch (state) {
+    case "blocked":
+    case "queued":
+    case "starting":
+      return "queued";
+    case "running":
+      return "running";
+    case "waiting":
+      return "waiting";
+    default:
+      return null;
+  }
 }

@@ -87,6 +87,17 @@ export interface Usage {
   complete: boolean;
 }
 
+/** What nobody has said anything of: unknown, not zero. */
+export const unknownUsage: Readonly<Usage> = {
+  inputTokens: null,
+  outputTokens: null,
+  reasoningTokens: null,
+  cacheReadTokens: null,
+  cacheWriteTokens: null,
+  costUsd: null,
+  complete: false,
+};
+
 /** One piece of work. Times are ISO 8601 UTC, durations milliseconds, lengths code points. */
 export interface Task {
   id: string;

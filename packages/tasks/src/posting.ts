@@ -1,4 +1,6 @@
+import { ToolError } from "@toolhaft/core";
 import { createTaskId } from "./ids.ts";
+import type { TaskKind } from "./model.ts";
 import { blankRecord, dueOf, type TaskRecord } from "./record.ts";
 import type { NewTask } from "./store.ts";
 
@@ -57,3 +59,19 @@ export const postedColumns: readonly (keyof TaskRecord)[] = [
   "last_seq",
   "due_at",
 ];
+
+/** Its lane, or the board, holds as many as it may. */
+export function noRoom(kind: TaskKind, lane: string | null | undefined, queued: number, limit: number): ToolError {
+  const where = kind === "board" ? "the board" : `lane ${lane ?? ""}`;
+  return new ToolError("unavailable", `${where} holds ${queued} waiting tasks, at most ${limit} are allowed`, {
+    hint: "wait until some of them are done, then repeat the call",
+    retryable: true,
+    details: { lane: lane ?? null, queued, limit, retryAfterMs: 5_000 },
+  });
+}
+
+export function noSuchDependency(): ToolError {
+  return new ToolError("invalid_input", "depends_on names a task that is not on this store", {
+    hint: "post the tasks it waits for first, and copy their ids whole",
+  });
+}

@@ -1,5 +1,5 @@
 import type { BudgetAmount, BudgetLimits, BudgetMeasure, BudgetScope, BudgetState, Usage } from "@toolhaft/tasks";
-import { budgetMeasures, parsed, type TaskRecord } from "@toolhaft/tasks/adapter";
+import { budgetMeasures, parsed, type TaskRecord, unknownUsage } from "@toolhaft/tasks/adapter";
 import type { Sql } from "../database.ts";
 
 /** What a claim sets aside, and what a top-up adds. */
@@ -319,15 +319,7 @@ export async function sumUsage(db: Sql, task: number, attempt?: number): Promise
      FROM @usage WHERE task = ?${attempt === undefined ? "" : " AND attempt = ?"}`,
     attempt === undefined ? [task] : [task, attempt],
   );
-  const none = {
-    inputTokens: null,
-    outputTokens: null,
-    reasoningTokens: null,
-    cacheReadTokens: null,
-    cacheWriteTokens: null,
-    costUsd: null,
-  };
-  return { ...none, ...sum, complete: false };
+  return { ...unknownUsage, ...sum, complete: false };
 }
 
 export async function readBudget(db: Sql, scope: BudgetScope): Promise<BudgetState> {

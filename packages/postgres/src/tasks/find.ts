@@ -1,7 +1,13 @@
-import { createHash } from "node:crypto";
-import { ToolError } from "@toolhaft/core";
-import type { Page, Task, TaskQuery, TaskStatus } from "@toolhaft/tasks";
-import { states, statusOf, termsOf, toTask } from "@toolhaft/tasks/adapter";
+import type { Page, Task, TaskQuery } from "@toolhaft/tasks";
+import {
+  afterCondition,
+  decodeCursor,
+  encodeCursor,
+  type SortKey,
+  statesOf,
+  termsOf,
+  toTask,
+} from "@toolhaft/tasks/adapter";
 import type { Sql, SqlValue } from "../database.ts";
 import { type PackedEndedRow, taskColumns, unpackEnded } from "./rows.ts";
 import { matchCondition } from "./search.ts";
@@ -37,11 +43,6 @@ export async function findTasks(db: Sql, query: TaskQuery): Promise<Page<Task>> 
   };
 }
 
-interface SortKey {
-  sql: string;
-  down: boolean;
-}
-
 function orderOf(query: TaskQuery, terms: readonly string[]): { keys: SortKey[]; values: SqlValue[] } {
   const newest: SortKey = { sql: "t.seq", down: true };
   if (query.sort === "board")
@@ -59,16 +60,6 @@ function orderOf(query: TaskQuery, terms: readonly string[]): { keys: SortKey[];
     keys: [{ sql: `coalesce((SELECT ${inTitle} FROM @doc d WHERE d.seq = t.seq), 0)`, down: true }, newest],
     values: [...terms],
   };
-}
-
-function afterCondition(keys: readonly SortKey[], at: readonly number[]): { sql: string; values: SqlValue[] } {
-  const values: SqlValue[] = [];
-  const steps = keys.map(({ down }, index) => {
-    const same = keys.slice(0, index).map((_, earlier) => `sort_${earlier} = ?`);
-    values.push(...at.slice(0, index), at[index] ?? 0);
-    return [...same, `sort_${index} ${down ? "<" : ">"} ?`].join(" AND ");
-  });
-  return { sql: `(${steps.join(" OR ")})`, values };
 }
 
 function filters(query: TaskQuery, terms: readonly string[]): { where: string[]; values: SqlValue[] } {
@@ -96,36 +87,4 @@ function filters(query: TaskQuery, terms: readonly string[]): { where: string[];
   if (query.from !== undefined) add("coalesce(t.started_at, t.created_at) >= ?", query.from);
   if (query.to !== undefined) add("coalesce(t.started_at, t.created_at) <= ?", query.to);
   return { where, values };
-}
-
-function statesOf(status: TaskStatus): string[] {
-  return states.filter((state) => statusOf(state) === status);
-}
-
-/** An opaque place in one query; another query refuses it. */
-function encodeCursor(query: TaskQuery, position: readonly number[]): string {
-  const text = JSON.stringify(position);
-  return Buffer.from(`${sealOf(query, text)}${text}`).toString("base64url");
-}
-
-function decodeCursor(query: TaskQuery, cursor: string, length: number): number[] {
-  const text = Buffer.from(cursor, "base64url").toString();
-  const body = text.slice(sealLength);
-  if (text.slice(0, sealLength) !== sealOf(query, body)) {
-    throw new ToolError("invalid_input", "cursor is not one of this query", {
-      hint: "leave it out for the first page; then copy it from the reply, with the same other parameters",
-    });
-  }
-  const position = JSON.parse(body) as number[];
-  return position.slice(0, length);
-}
-
-const sealLength = 10;
-
-function sealOf({ cursor: _cursor, limit: _limit, ...query }: TaskQuery, body: string): string {
-  const sorted = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1));
-  return createHash("sha256")
-    .update(`${JSON.stringify(sorted)}\n${body}`)
-    .digest("base64url")
-    .slice(0, sealLength);
 }

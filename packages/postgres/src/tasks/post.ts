@@ -1,6 +1,5 @@
-import { ToolError } from "@toolhaft/core";
 import type { NewTask, Task } from "@toolhaft/tasks";
-import { dueOf, type TaskRow, toTask } from "@toolhaft/tasks/adapter";
+import { noRoom, noSuchDependency, postedColumns, postedRecord, type TaskRow, toTask } from "@toolhaft/tasks/adapter";
 import type { Sql, Transaction } from "../database.ts";
 import { taskOf } from "./apply.ts";
 import { writeLimits } from "./budget.ts";
@@ -83,12 +82,7 @@ async function checkRoom(db: Sql, { maxQueued, kind, lane }: NewTask): Promise<v
       )
     : await db.get<{ n: number }>("SELECT count(*) AS n FROM @task WHERE lane = ? AND state = 'queued'", [lane]);
   if ((queued?.n ?? 0) < maxQueued) return;
-  const where = kind === "board" ? "the board" : `lane ${lane ?? ""}`;
-  throw new ToolError("unavailable", `${where} holds ${queued?.n} waiting tasks, at most ${maxQueued} are allowed`, {
-    hint: "wait until some of them are done, then repeat the call",
-    retryable: true,
-    details: { lane: lane ?? null, queued: queued?.n, limit: maxQueued, retryAfterMs: 5_000 },
-  });
+  throw noRoom(kind, lane, queued?.n ?? 0, maxQueued);
 }
 
 /** Under their locks: whoever settles one of them meanwhile waits, and then sees that it is needed. */
@@ -99,46 +93,10 @@ async function lockDependencies(db: Sql, ids: readonly string[]): Promise<number
     [ids],
   );
   if (found.length === new Set(ids).size) return found.map(({ seq }) => seq);
-  throw new ToolError("invalid_input", "depends_on names a task that is not on this store", {
-    hint: "post the tasks it waits for first, and copy their ids whole",
-  });
+  throw noSuchDependency();
 }
 
-const insertedColumns = [
-  "id",
-  "kind",
-  "title",
-  "body",
-  "agent",
-  "assignee",
-  "created_agent",
-  "created_session",
-  "state",
-  "mode",
-  "class",
-  "priority",
-  "lane",
-  "owner",
-  "root",
-  "parent",
-  "depth",
-  "continues",
-  "slot_of",
-  "dedupe_key",
-  "depends_json",
-  "max_attempts",
-  "on_lost",
-  "session_id",
-  "limits_json",
-  "allow_empty",
-  "resume_json",
-  "not_before",
-  "created_at",
-  "queued_at",
-  "last_seq",
-  "meta_json",
-  "due_at",
-] as const satisfies readonly (keyof TaskRow)[];
+const insertedColumns: readonly (keyof TaskRow)[] = [...postedColumns, "body"];
 
 const numbers: readonly string[] = [
   "priority",
@@ -194,73 +152,7 @@ function storable(json: string): string {
     : json;
 }
 
+/** The search index of this store marks what it has not seen yet. */
 function recordOf(init: NewTask, id: string, now: number): TaskRow {
-  const depends = [...new Set(init.dependsOn ?? [])];
-  const blocked = depends.length > 0;
-  const row: TaskRow = {
-    ...blank,
-    id,
-    kind: init.kind,
-    title: init.title,
-    body: init.body,
-    agent: init.agent ?? null,
-    assignee: init.assignee ?? null,
-    created_agent: init.createdBy.agent,
-    created_session: init.createdBy.sessionId,
-    state: blocked ? "blocked" : "queued",
-    mode: init.mode ?? null,
-    class: init.mode ?? null,
-    priority: init.priority ?? 0,
-    lane: init.lane ?? null,
-    owner: init.ownerSession,
-    root: init.rootSession,
-    parent: init.parentTask ?? null,
-    depth: init.depth ?? 0,
-    continues: init.continues ?? null,
-    slot_of: init.slotOf ?? null,
-    dedupe_key: init.dedupeKey ?? null,
-    depends_json: blocked ? JSON.stringify(depends) : null,
-    max_attempts: init.maxAttempts ?? 1,
-    on_lost: init.onLost ?? "requeue",
-    session_id: init.sessionId ?? null,
-    limits_json: init.limits === undefined ? null : JSON.stringify(init.limits),
-    allow_empty: (init.allowEmptyOutput ?? init.kind === "board") ? 1 : 0,
-    resume_json: init.continues == null ? null : JSON.stringify({ why: "continue" }),
-    not_before: init.notBefore ?? null,
-    created_at: now,
-    queued_at: blocked ? null : now,
-    last_seq: 1,
-    meta_json: init.metadata == null ? null : JSON.stringify(init.metadata),
-  };
-  row.due_at = dueOf(row);
-  return row;
+  return { ...postedRecord(init, now), id, body: init.body, unindexed: 1 };
 }
-
-/** What a task begins with. */
-const blank = {
-  seq: 0,
-  claimed_agent: null,
-  claimed_session: null,
-  engine: null,
-  token_hash: null,
-  lease_until: null,
-  attached: 0,
-  attempt: 0,
-  attempt_open: 0,
-  fence: 0,
-  sessions: 0,
-  cancel_json: null,
-  cancel_at: null,
-  handle_json: null,
-  reserved: 0,
-  claimed_at: null,
-  started_at: null,
-  activity_at: null,
-  ended_at: null,
-  wait_until: null,
-  end_json: null,
-  usage_json: null,
-  due_at: null,
-  unindexed: 1,
-  needed: 0,
-};

@@ -1,23 +1,6 @@
 import type { Remaining, TaskKind, TaskState } from "@toolhaft/tasks";
+import { heapOf } from "@toolhaft/tasks/adapter";
 import type { Sql, Transaction } from "../database.ts";
-
-type Heap = keyof Remaining;
-
-/** Under which heading an open task counts for its owner. */
-function heapOf(state: TaskState | null): Heap | null {
-  switch (state) {
-    case "blocked":
-    case "queued":
-    case "starting":
-      return "queued";
-    case "running":
-      return "running";
-    case "waiting":
-      return "waiting";
-    default:
-      return null;
-  }
-}
 
 /** Counts the owner's open tasks along with every change of a state, so that an end knows what is left. */
 export async function moveTally(

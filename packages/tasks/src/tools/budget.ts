@@ -2,7 +2,7 @@ import { defineTool, ToolError } from "@toolhaft/core";
 import { z } from "zod";
 import { type Desk, visibleRoot } from "../desk.ts";
 import { text } from "../input.ts";
-import { type BudgetMeasure, type BudgetState, budgetMeasures, statuses, type Task, type Usage } from "../model.ts";
+import { type BudgetMeasure, type BudgetState, budgetMeasures, statuses, type Task, unknownUsage } from "../model.ts";
 import { usageSchema } from "../schemas.ts";
 import { cell, plural, table } from "../show.ts";
 import type { TaskBackend } from "../store.ts";
@@ -125,20 +125,11 @@ function rowOf(state: BudgetState, measure: BudgetMeasure): z.infer<typeof rowSc
 
 async function detailOf({ store }: TaskBackend, task: Task) {
   const state = await store.budget({ task: task.id });
-  const none: Usage = {
-    inputTokens: null,
-    outputTokens: null,
-    reasoningTokens: null,
-    cacheReadTokens: null,
-    cacheWriteTokens: null,
-    costUsd: null,
-    complete: false,
-  };
   return {
     taskId: task.id,
     agent: task.agent ?? task.claimedBy?.agent ?? task.assignee ?? "",
     status: task.status,
-    usage: task.usage ?? none,
+    usage: task.usage ?? unknownUsage,
     limit: state.limits,
     exceeded: budgetMeasures.some((measure) => rowOf(state, measure).exceeded),
   };

@@ -1,23 +1,6 @@
 import type { Database, SqlValue } from "@toolhaft/sqlite";
-import { statusOf } from "../../edges.ts";
-import { statuses, type TaskState, type TaskStatus, type Usage } from "../../model.ts";
+import { amounts, type BucketPart, bucketsOf, quarterMs } from "../../buckets.ts";
 import type { Bucket, BucketQuery } from "../../store.ts";
-import { zoneClock } from "../../time-zone.ts";
-
-/** Every zone of today and of the last century is off UTC by whole quarters of an hour. */
-const quarterMs = 900_000;
-const amounts = [
-  "inputTokens",
-  "outputTokens",
-  "reasoningTokens",
-  "cacheReadTokens",
-  "cacheWriteTokens",
-  "costUsd",
-] as const;
-
-type Part = { at: number; agent: string; state: TaskState; n: number; said: number } & {
-  [A in (typeof amounts)[number]]: number | null;
-};
 
 /** Counts by hour, day or agent. SQLite adds up quarters of an hour, which then fall into hours and days of the zone. */
 export function readBuckets(db: Database, query: BucketQuery): { buckets: Bucket[]; hidden: number } {
@@ -34,42 +17,11 @@ export function readBuckets(db: Database, query: BucketQuery): { buckets: Bucket
   add("t.root = ?", query.rootSession);
   const sums = amounts.map((amount) => `sum(json_extract(t.usage_json, '$.${amount}')) AS ${amount}`).join(", ");
   const grouping = query.groupBy === "agent" ? "agent" : "at";
-  const parts = db.all<Part>(
+  const parts = db.all<BucketPart>(
     `SELECT ${when} / ${quarterMs} * ${quarterMs} AS at, coalesce(t.agent, t.claimed_agent, t.assignee, '') AS agent, t.state,
        count(*) AS n, count(t.usage_json) AS said, ${sums}
      FROM task t WHERE ${where.join(" AND ")} GROUP BY ${grouping}, t.state`,
     values,
   );
-  const zone = zoneClock(query.timeZone);
-  const found = new Map<string, Bucket>();
-  for (const part of parts) {
-    const key = query.groupBy === "agent" ? part.agent || "(nobody)" : zone[query.groupBy](part.at);
-    const bucket = found.get(key) ?? emptyBucket(key);
-    found.set(key, bucket);
-    bucket.count += part.n;
-    bucket.byStatus[statusOf(part.state)] += part.n;
-    for (const amount of amounts) {
-      const value = part[amount];
-      if (value !== null) bucket.usage[amount] = (bucket.usage[amount] ?? 0) + value;
-    }
-    if (part.said < part.n) bucket.usage.complete = false;
-  }
-  const all = [...found.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
-  // The newest are what is asked for when not all can be shown.
-  const shown = query.groupBy === "agent" ? all.slice(0, query.limit) : all.slice(-query.limit);
-  return { buckets: shown, hidden: all.length - shown.length };
-}
-
-function emptyBucket(key: string): Bucket {
-  const byStatus = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<TaskStatus, number>;
-  const usage: Usage = {
-    inputTokens: null,
-    outputTokens: null,
-    reasoningTokens: null,
-    cacheReadTokens: null,
-    cacheWriteTokens: null,
-    costUsd: null,
-    complete: true,
-  };
-  return { key, count: 0, byStatus, usage };
+  return bucketsOf(parts, query);
 }

@@ -7,6 +7,7 @@ import {
   type BudgetState,
   budgetMeasures,
   type Usage,
+  unknownUsage,
 } from "../../model.ts";
 import type { TaskRecord } from "../../record.ts";
 import { parsed } from "./rows.ts";
@@ -302,15 +303,7 @@ export function sumUsage(db: Database, task: number, attempt?: number): Usage {
      FROM usage WHERE task = ?${attempt === undefined ? "" : " AND attempt = ?"}`,
     attempt === undefined ? [task] : [task, attempt],
   );
-  const none = {
-    inputTokens: null,
-    outputTokens: null,
-    reasoningTokens: null,
-    cacheReadTokens: null,
-    cacheWriteTokens: null,
-    costUsd: null,
-  };
-  return { ...none, ...sum, complete: false };
+  return { ...unknownUsage, ...sum, complete: false };
 }
 
 export function readBudget(db: Database, scope: BudgetScope): BudgetState {

@@ -1,8 +1,7 @@
-import { createHash } from "node:crypto";
-import { ToolError } from "@toolhaft/core";
 import type { Database, SqlValue } from "@toolhaft/sqlite";
-import { statusOf } from "../../edges.ts";
-import { states, type Task, type TaskState, type TaskStatus } from "../../model.ts";
+import { statesOf } from "../../edges.ts";
+import type { Task } from "../../model.ts";
+import { afterCondition, decodeCursor, encodeCursor, type SortKey } from "../../page-cursor.ts";
 import { termsOf } from "../../search-text.ts";
 import type { Page, TaskQuery } from "../../store.ts";
 import { kindSql, limitSql, type PackedEndedRow, stateSql, taskColumns, toTask, unpackEnded } from "./rows.ts";
@@ -44,11 +43,6 @@ export function findTasks(db: Database, query: TaskQuery): Page<Task> {
   };
 }
 
-interface SortKey {
-  sql: string;
-  down: boolean;
-}
-
 function orderOf(query: TaskQuery, terms: readonly string[]): { keys: SortKey[]; values: SqlValue[] } {
   const newest: SortKey = { sql: "t.seq", down: true };
   if (query.sort === "board")
@@ -66,16 +60,6 @@ function orderOf(query: TaskQuery, terms: readonly string[]): { keys: SortKey[];
     keys: [{ sql: `coalesce((SELECT ${inTitle} FROM doc d WHERE d.seq = t.seq), 0)`, down: true }, newest],
     values: [...terms],
   };
-}
-
-function afterCondition(keys: readonly SortKey[], at: readonly number[]): { sql: string; values: SqlValue[] } {
-  const values: SqlValue[] = [];
-  const steps = keys.map(({ down }, index) => {
-    const same = keys.slice(0, index).map((_, earlier) => `sort_${earlier} = ?`);
-    values.push(...at.slice(0, index), at[index] ?? 0);
-    return [...same, `sort_${index} ${down ? "<" : ">"} ?`].join(" AND ");
-  });
-  return { sql: `(${steps.join(" OR ")})`, values };
 }
 
 function filters(query: TaskQuery, terms: readonly string[]): { where: string[]; values: SqlValue[] } {
@@ -108,35 +92,3 @@ function filters(query: TaskQuery, terms: readonly string[]): { where: string[];
 /** The index of owners holds only tasks of which the owner is not the root as well. */
 const ownedBy = `t.seq IN (SELECT seq FROM task WHERE root = ? AND owner = ?
   UNION ALL SELECT seq FROM task WHERE owner = ? AND owner <> root)`;
-
-function statesOf(status: TaskStatus): TaskState[] {
-  return states.filter((state) => statusOf(state) === status);
-}
-
-/** An opaque place in one query; another query refuses it. */
-function encodeCursor(query: TaskQuery, position: readonly number[]): string {
-  const text = JSON.stringify(position);
-  return Buffer.from(`${sealOf(query, text)}${text}`).toString("base64url");
-}
-
-function decodeCursor(query: TaskQuery, cursor: string, length: number): number[] {
-  const text = Buffer.from(cursor, "base64url").toString();
-  const body = text.slice(sealLength);
-  if (text.slice(0, sealLength) !== sealOf(query, body)) {
-    throw new ToolError("invalid_input", "cursor is not one of this query", {
-      hint: "leave it out for the first page; then copy it from the reply, with the same other parameters",
-    });
-  }
-  const position = JSON.parse(body) as number[];
-  return position.slice(0, length);
-}
-
-const sealLength = 10;
-
-function sealOf({ cursor: _cursor, limit: _limit, ...query }: TaskQuery, body: string): string {
-  const sorted = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1));
-  return createHash("sha256")
-    .update(`${JSON.stringify(sorted)}\n${body}`)
-    .digest("base64url")
-    .slice(0, sealLength);
-}

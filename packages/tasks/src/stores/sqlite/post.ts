@@ -1,7 +1,6 @@
-import { ToolError } from "@toolhaft/core";
 import type { Database, SqlValue } from "@toolhaft/sqlite";
 import type { Task } from "../../model.ts";
-import { postedColumns, postedRecord } from "../../posting.ts";
+import { noRoom, noSuchDependency, postedColumns, postedRecord } from "../../posting.ts";
 import type { NewTask } from "../../store.ts";
 import { taskOf } from "./apply.ts";
 import { writeLimits } from "./budget.ts";
@@ -108,20 +107,13 @@ function checkRoom(db: Database, { maxQueued, kind, lane }: NewTask): void {
         )
       : db.get<{ n: number }>("SELECT count(*) AS n FROM task WHERE lane = ? AND state = 'queued'", [lane]);
   if ((queued?.n ?? 0) < maxQueued) return;
-  const where = kind === "board" ? "the board" : `lane ${lane ?? ""}`;
-  throw new ToolError("unavailable", `${where} holds ${queued?.n} waiting tasks, at most ${maxQueued} are allowed`, {
-    hint: "wait until some of them are done, then repeat the call",
-    retryable: true,
-    details: { lane: lane ?? null, queued: queued?.n, limit: maxQueued, retryAfterMs: 5_000 },
-  });
+  throw noRoom(kind, lane, queued?.n ?? 0, maxQueued);
 }
 
 function dependenciesOf(db: Database, ids: readonly string[]): number[] {
   return ids.map((id) => {
     const found = db.get<{ seq: number }>("SELECT seq FROM task WHERE id = ?", [id]);
     if (found !== undefined) return found.seq;
-    throw new ToolError("invalid_input", "depends_on names a task that is not on this store", {
-      hint: "post the tasks it waits for first, and copy their ids whole",
-    });
+    throw noSuchDependency();
   });
 }

@@ -1,23 +1,6 @@
 import type { Database } from "@toolhaft/sqlite";
+import { heapOf } from "../../edges.ts";
 import type { Remaining, TaskKind, TaskState } from "../../model.ts";
-
-type Heap = keyof Remaining;
-
-/** Under which heading an open task counts for its owner. */
-function heapOf(state: TaskState | null): Heap | null {
-  switch (state) {
-    case "blocked":
-    case "queued":
-    case "starting":
-      return "queued";
-    case "running":
-      return "running";
-    case "waiting":
-      return "waiting";
-    default:
-      return null;
-  }
-}
 
 /** The open tasks of owners, counted along with every change of a state, so that an end knows what is left. */
 export interface Tally {
