@@ -96,7 +96,7 @@ export function postgresDatabase(
 
   async function transact<T>(from: Pool, job: (sql: Transaction) => Promise<T>): Promise<T> {
     const client = await from.connect();
-    // Between two statements nobody else hears of a connection that breaks.
+    // What broke between two statements decides whether this connection is given back.
     let broken: Error | undefined;
     const onError = (error: Error): void => {
       broken = error;
@@ -170,7 +170,7 @@ export function postgresDatabase(
   }
 
   async function makePool(): Promise<Pool> {
-    if (options.pool !== undefined) return options.pool;
+    if (options.pool !== undefined) return outliving(options.pool);
     const { default: pg } = await import("pg");
     const made = new pg.Pool({
       connectionString: options.connectionString,
@@ -187,10 +187,22 @@ export function postgresDatabase(
       query_timeout: statementMs + 2_000,
     });
     // Without a listener a dropped idle connection ends the process; the next call finds out by itself.
-    made.on("error", () => undefined);
-    return made;
+    made.on("error", ignore);
+    return outliving(made);
   }
 }
+
+/** A taken connection that breaks between two statements would end the process, too: the next statement says so. */
+function outliving(pool: Pool): Pool {
+  if (!pool.listeners("acquire").includes(ignoreErrors)) pool.on("acquire", ignoreErrors);
+  return pool;
+}
+
+function ignoreErrors(client: PoolClient): void {
+  if (!client.listeners("error").includes(ignore)) client.on("error", ignore);
+}
+
+function ignore(): void {}
 
 interface Rows<T> {
   rows: T[];

@@ -1,6 +1,7 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { isToolError } from "@toolhaft/core";
 import type { NewTask, TaskBackend } from "@toolhaft/tasks";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { postgresTasks } from "../src/tasks.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -159,6 +160,19 @@ describe("a task store whose server and connections fail", () => {
     }
     await work;
     await checkAll(direct, 60);
+  });
+
+  it("an error of a taken connection that no statement waits for ends nothing", async ({ skip }) => {
+    if (server === undefined) return skip("no server can run here");
+    const pool = new pg.Pool({ connectionString: server.url, max: 2 });
+    onTestFinished(() => pool.end());
+    pool.on("error", () => undefined);
+    // Between being taken and being used.
+    pool.once("acquire", (client) => process.nextTick(() => client.emit("error", new Error("write ECONNRESET"))));
+    const backend = postgresTasks({ pool, schema: newSchema() });
+    onTestFinished(() => backend.close());
+    await backend.queue.post([task("one")]);
+    expect(await backend.queue.claim({ by: actor("A"), kind: "board", leaseMs: 60_000 })).toHaveLength(1);
   });
 
   it("a connection that swallows what is sent ends in an error that may be repeated, not in a hang", async ({
