@@ -1,12 +1,13 @@
 import type { Clock } from "@toolhaft/core";
 import { ToolError } from "@toolhaft/core";
 import { type ChildHandle, descendants, identify, type ProcessHost } from "@toolhaft/process";
+import { beginLife } from "./begin-life.ts";
 import { ResponseError } from "./connection.ts";
 import type { ServerDefinition, Timeouts } from "./definition.ts";
 import type { CallScope, Launch, LaunchPlan, Refused } from "./launch.ts";
 import { describeLoss, type Loss, lossWords, ServerLost } from "./loss.ts";
 import { notUsable } from "./not-usable.ts";
-import { beginLife, type LifeOptions, type ServerLife } from "./server.ts";
+import type { LifeOptions, ServerLife } from "./server.ts";
 import { realPathOf } from "./uris.ts";
 import { bounded, TimedOut } from "./waiting.ts";
 

@@ -6,6 +6,7 @@ import type { Answer } from "../src/index.ts";
 import { familyFor, hasClangd, serverModules } from "./support/family.ts";
 import { cppProject, pythonProject, typescriptProject, webProject } from "./support/projects.ts";
 
+// one unsupported feature of each server: the others are asked of servers that run, in the matrix
 /** What a first call must give: a text that its own text holds, or an error with this code. */
 type Row = [tool: string, input: object, expected: string | { code: string }];
 interface Table {
@@ -42,15 +43,11 @@ const typescriptRows: Row[] = [
   ["prepare_call_hierarchy", { ...shapes, symbol: "scale" }, "call_"],
   ["incoming_calls", { ...shapes, symbol: "Shape/area" }, "total"],
   ["outgoing_calls", { ...ts, symbol: "total" }, "area"],
-  ["type_hierarchy_subtypes", { ...shapes, symbol: "Base" }, unsupported],
-  ["type_hierarchy_supertypes", { ...shapes, symbol: "Base" }, unsupported],
   ["folding_ranges", ts, "folding range"],
   ["selection_ranges", { ...ts, symbol: "total" }, "total"],
   ["semantic_tokens", { ...ts, startLine: 5, endLine: 6 }, "total function"],
   ["code_lens", shapes, "references"],
   ["inlay_hints", ts, "⟨"],
-  ["document_links", ts, unsupported],
-  ["document_colors", ts, unsupported],
 ];
 const py = { filePath: "main.py" };
 const cc = { filePath: "main.cpp" };
@@ -94,9 +91,6 @@ const tables: Table[] = [
       ["semantic_tokens", py, "total function"],
       ["inlay_hints", py, "⟨"],
       ["format_document", py, unsupported],
-      ["folding_ranges", py, unsupported],
-      ["selection_ranges", { ...py, symbol: "total" }, unsupported],
-      ["type_hierarchy_supertypes", { filePath: "shapes.py", symbol: "Circle" }, unsupported],
     ],
   },
   {
@@ -142,18 +136,13 @@ const tables: Table[] = [
       ["document_symbols", css, ".button"],
       ["hover", { ...css, symbol: "background" }, "background"],
       ["completion", { ...css, line: 6, character: 5 }, "color"],
-      ["prepare_rename", main, "--main"],
+      ["prepare_rename", main, "main [style.css 5:16]"],
       ["rename", { ...main, newName: "--brand", dryRun: true }, "3 edits"],
       ["code_actions", { ...css, startLine: 6 }, "'color'"],
       ["format_document", { ...css, dryRun: true }, "style.css"],
       ["document_links", css, "base.css"],
       ["document_colors", css, "#ff8800"],
       ["goto_type_definition", main, unsupported],
-      ["goto_implementation", main, unsupported],
-      ["signature_help", main, unsupported],
-      ["semantic_tokens", css, unsupported],
-      ["code_lens", css, unsupported],
-      ["inlay_hints", css, unsupported],
     ],
   },
   {
@@ -187,9 +176,6 @@ const tables: Table[] = [
       ["selection_ranges", { ...json, symbol: "port" }, "port"],
       ["document_colors", { filePath: "colors.json" }, "#aabbcc"],
       ["goto_definition", { ...json, symbol: "port" }, unsupported],
-      ["workspace_symbols", { query: "port", filePath: "settings.json" }, unsupported],
-      ["prepare_rename", { ...json, symbol: "port" }, unsupported],
-      ["rename", { ...json, symbol: "port", newName: "x" }, unsupported],
     ],
   },
   {
@@ -213,22 +199,20 @@ const tables: Table[] = [
     id: "eslint",
     files: { ...linted, "eslint.config.js": 'export default [{ rules: { "no-var": "error" } }];\n' },
     links: { eslint: "eslint" },
-    off: ["typescript", "typescript-native"],
+    off: ["typescript", "typescript-native", "vtsls"],
     rows: [
       ["diagnostics", js, "no-var"],
       ["code_actions", { ...js, startLine: 0 }, "no-var"],
       ["document_highlights", { ...js, line: 0, character: 4 }, unsupported],
-      ["document_symbols", js, unsupported],
-      ["completion", { ...js, line: 0, character: 5 }, unsupported],
     ],
   },
   {
     id: "biome",
     files: { ...linted, "biome.json": "{}\n" },
-    off: ["typescript", "typescript-native"],
+    off: ["typescript", "typescript-native", "vtsls"],
     rows: [
       ["diagnostics", js, "noDebugger"],
-      ["code_actions", { ...js, startLine: 1 }, "debugger"],
+      ["code_actions", { ...js, startLine: 1 }, "noDebugger"],
       ["format_document", { ...js, dryRun: true }, "biome"],
       ["format_range", { ...js, startLine: 2, dryRun: true }, "biome"],
       ["hover", { ...js, line: 0, character: 4 }, unsupported],
