@@ -82,8 +82,10 @@ describe.each(cases)("$id, by $mode", (project) => {
         return found;
       };
       expect(await uses()).toEqual({});
+      // how the disk is looked at is ours, and the same for all servers: one of them is asked 200 times in either way
+      const rounds = runs(project.mode === "sweep" && project.id !== "typescript" ? 50 : 200);
       const expected: Record<string, number> = {};
-      for (let round = 0; round < runs(200); round++) {
+      for (let round = 0; round < rounds; round++) {
         const name = `user${Math.floor(round / 3) % 7}.${project.extension}`;
         const [created, changed] = [2 + (round % 3), 5 + (round % 4)];
         const now = expected[name] === undefined ? created : round % 3 === 1 ? changed : undefined;
