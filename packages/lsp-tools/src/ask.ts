@@ -8,6 +8,7 @@ import type { Engine } from "./engine.ts";
 import type { Feature } from "./features.ts";
 import type { CallScope } from "./launch.ts";
 import { describeLoss, ServerLost } from "./loss.ts";
+import { cutText } from "./positions.ts";
 import type { RequestOptions } from "./requests.ts";
 import type { ServerLife } from "./server.ts";
 import type { Serving } from "./serving.ts";
@@ -253,5 +254,5 @@ function needs(life: ServerLife): string | undefined {
 }
 
 function cut(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+  return text.length <= max ? text : `${cutText(text, max - 1)}…`;
 }

@@ -2,7 +2,7 @@ import { type AnyTool, defineTool } from "@toolhaft/core";
 import type { Color, ColorInformation } from "vscode-languageserver-protocol";
 import { z } from "zod";
 import { features } from "../features.ts";
-import { compareRanges } from "../positions.ts";
+import { compareRanges, cutText } from "../positions.ts";
 import { at } from "../render/text.ts";
 import { createListing } from "./listing.ts";
 import { parameters } from "./parameters.ts";
@@ -27,7 +27,7 @@ export function documentColors(toolbox: Toolbox): AnyTool {
       return (colors ?? []).map((one) => ({
         range: one.range,
         hex: hexOf(one.color),
-        text: source.text.slice(source.offsetAt(one.range.start), source.offsetAt(one.range.end)).slice(0, 100),
+        text: cutText(source.text.slice(source.offsetAt(one.range.start), source.offsetAt(one.range.end)), 100),
       }));
     },
     order: (a, b) => compareRanges(a.range, b.range),

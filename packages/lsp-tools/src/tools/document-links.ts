@@ -2,7 +2,7 @@ import { type AnyTool, defineTool } from "@toolhaft/core";
 import type { DocumentLink } from "vscode-languageserver-protocol";
 import { z } from "zod";
 import { features } from "../features.ts";
-import { compareRanges } from "../positions.ts";
+import { compareRanges, cutText } from "../positions.ts";
 import { at } from "../render/text.ts";
 import { createListing } from "./listing.ts";
 import { parameters } from "./parameters.ts";
@@ -41,7 +41,7 @@ export function documentLinks(toolbox: Toolbox): AnyTool {
         range: link.range,
         ...(link.target !== undefined && { target: link.target }),
         ...(link.tooltip !== undefined && { tooltip: link.tooltip }),
-        text: source.text.slice(source.offsetAt(link.range.start), source.offsetAt(link.range.end)).slice(0, 100),
+        text: cutText(source.text.slice(source.offsetAt(link.range.start), source.offsetAt(link.range.end)), 100),
       }));
     },
     order: (a, b) => compareRanges(a.range, b.range),

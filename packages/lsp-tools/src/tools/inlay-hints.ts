@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Range } from "../answer.ts";
 import { features } from "../features.ts";
 import type { OpenFile } from "../open-file.ts";
-import { comparePositions } from "../positions.ts";
+import { comparePositions, cutText } from "../positions.ts";
 import { checkLine } from "../target.ts";
 import { createListing } from "./listing.ts";
 import { parameters } from "./parameters.ts";
@@ -108,5 +108,5 @@ function withHints(
     text += `${line.slice(from, hint.position.character)}⟨${hint.label}⟩`;
     from = hint.position.character;
   }
-  return (text + line.slice(from)).trim().slice(0, 400);
+  return cutText((text + line.slice(from)).trim(), 400);
 }
