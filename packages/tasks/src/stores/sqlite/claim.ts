@@ -10,7 +10,17 @@ import { reserve } from "./budget.ts";
 import { type Caps, countCaps, defaultLanes } from "./caps.ts";
 import { catchUp } from "./due.ts";
 import type { WriteJob } from "./file.ts";
-import { type EventRow, kindSql, limitSql, parsed, placeOf, readRow, readRows, type TaskRow, toEvent } from "./rows.ts";
+import {
+  type EventRow,
+  kindSql,
+  limitSql,
+  parsed,
+  placeOf,
+  readRow,
+  readRows,
+  type StoredRow,
+  toEvent,
+} from "./rows.ts";
 import { writeEdge } from "./write-edge.ts";
 
 /** Candidates read at a time. */
@@ -28,7 +38,7 @@ export function claimTasks(write: WriteJob, query: ClaimQuery): Claim[] {
   const caps = query.kind === "dispatch" ? countCaps(db, query.lanes ?? defaultLanes) : undefined;
   const claims: Claim[] = [];
   const wanted = query.n ?? 1;
-  let after: TaskRow | undefined;
+  let after: StoredRow | undefined;
   while (claims.length < wanted) {
     const page = candidates(
       write,
@@ -52,9 +62,9 @@ function candidates(
   { db, now }: WriteJob,
   query: ClaimQuery,
   fullLanes: readonly string[],
-  after: TaskRow | undefined,
+  after: StoredRow | undefined,
   limit: number,
-): TaskRow[] {
+): StoredRow[] {
   const where = ["state = 'queued'", `kind = ${kindSql(query.kind)}`];
   const values: SqlValue[] = [];
   const add = (condition: string, ...more: SqlValue[]) => {
@@ -86,7 +96,7 @@ function candidates(
 function claimOne(
   write: WriteJob,
   query: ClaimQuery,
-  row: TaskRow,
+  row: StoredRow,
   caps: Caps | undefined,
   now: number,
 ): Claim | undefined {
@@ -149,7 +159,7 @@ function resumeOf({ db }: WriteJob, row: TaskRecord): Resume | null {
   const note = parsed<ResumeNote>(row.resume_json);
   const latest = (kind: string) =>
     db.get<EventRow>(
-      "SELECT seq, attempt, at, kind, data FROM event WHERE task = ? AND kind = ? ORDER BY seq DESC LIMIT 1",
+      "SELECT seq, attempt, at, kind, data FROM happened WHERE task = ? AND kind = ? ORDER BY seq DESC LIMIT 1",
       [row.seq, kind],
     );
   const checkpoint = latest("checkpoint");
