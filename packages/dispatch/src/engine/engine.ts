@@ -91,6 +91,11 @@ export class Engine implements RunEnvironment {
     return this.#runs;
   }
 
+  /** Whether a run has not come to its settling yet. */
+  isRunning(): boolean {
+    return [...this.#runs.values()].some(({ phase }) => phase !== "ending");
+  }
+
   get closed(): boolean {
     return this.#closing.signal.aborted;
   }
@@ -208,7 +213,8 @@ export class Engine implements RunEnvironment {
       .around(run, () => run.execute())
       .finally(() => {
         if (this.#runs.get(task.id) === run) this.#runs.delete(task.id);
-        this.poke();
+        // An end that was written is told by its hint; any other frees its slot unheard.
+        if (run.stopped !== undefined) this.poke();
       });
   }
 

@@ -128,6 +128,8 @@ export class Run implements RunClock {
       const outcome = await this.#race(this.#call());
       await this.#reports.flush();
       this.phase = "ending";
+      // Runs that end in the same turn of the event loop are settled in one transaction of the store.
+      await new Promise((turn) => setImmediate(turn));
       await settle(this.#env, this, outcome, this.#said.text);
     } catch (error) {
       this.#env.fault(`${runner.name}: ${error instanceof Error ? error.message : String(error)}`);

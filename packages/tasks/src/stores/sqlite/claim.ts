@@ -45,7 +45,8 @@ export function claimTasks(write: WriteJob, query: ClaimQuery): Claim[] {
       query,
       caps?.fullLanes() ?? [],
       after,
-      Math.min(pageSize, caps === undefined ? wanted : pageSize),
+      // The first are mostly the ones: only where lanes or budgets pass over them more are read.
+      after === undefined ? Math.min(pageSize, wanted) : pageSize,
     );
     for (const row of page) {
       if (claims.length >= wanted) break;
