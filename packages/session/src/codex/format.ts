@@ -4,7 +4,7 @@ import { object, text } from "../shapes.ts";
 import { statFile } from "../transcripts/file-state.ts";
 import type { TranscriptFormat } from "../transcripts/format.ts";
 import { packedSource } from "../transcripts/packed.ts";
-import { eventResult, itemContent, itemResult } from "./content.ts";
+import { eventResult, itemContent, itemResult, ownResult } from "./content.ts";
 import { abortText, textContent, userContent } from "./event-text.ts";
 import { findCodex } from "./find.ts";
 import { codexInterpreter } from "./interpreter.ts";
@@ -45,7 +45,7 @@ function partsOf(record: JsonRecord): { content: readonly Content[]; results: re
 function item(value: JsonRecord): { content: readonly Content[]; results: readonly CallResult[] } {
   return (text(value.type) ?? "").endsWith("_output")
     ? { content: [], results: itemResult(value) }
-    : { content: itemContent(value), results: [] };
+    : { content: itemContent(value), results: ownResult(value) };
 }
 
 function event(value: JsonRecord): { content: readonly Content[]; results: readonly CallResult[] } {

@@ -1,5 +1,6 @@
 import { type AnyTool, defineTool, ToolError } from "@toolhaft/core";
 import { z } from "zod";
+import { ambiguousIds, shownId } from "../ambiguous.ts";
 import { rangeOf, showDuration, showTime } from "../dates.ts";
 import { type Desk, fromAll, indexOf, unreadIn } from "../desk.ts";
 import { listCursor } from "../list-cursor.ts";
@@ -100,7 +101,11 @@ export function listTool(desk: Desk): AnyTool {
         elsewhere: answers.reduce((sum, { answer }) => sum + answer.elsewhere, 0),
         sources: stores.map(({ source }) => source),
         project: directories[0] ?? context.directory,
-        ambiguous: ambiguousIds(sessions),
+        ambiguous: await ambiguousIds(
+          desk.stores(context),
+          page.map(({ store, item }) => ({ source: store.source, id: item.id })),
+          context.signal,
+        ),
       };
     },
     render(data, input, toolName) {
@@ -112,7 +117,7 @@ export function listTool(desk: Desk): AnyTool {
       } else {
         lines.push("| Session ID | Title | Messages | Created | Duration |", "|---|---|---|---|---|");
         for (const session of data.sessions) {
-          const id = data.ambiguous.includes(session.id) ? `${session.source}:${session.id}` : session.id;
+          const id = shownId(session.source, session.id, data.ambiguous);
           const created = showTime(session.createdAt, data.timeZone);
           const kind = session.parent === null ? "" : ` (${session.parent.kind})`;
           lines.push(
@@ -143,9 +148,4 @@ export function chosenStores(stores: readonly SessionStore[], source: string | u
   throw new ToolError("invalid_input", "source names no store that is set up here", {
     hint: `there are: ${stores.map((store) => store.source).join(", ")}`,
   });
-}
-
-function ambiguousIds(sessions: readonly Summary[]): string[] {
-  const seen = new Set<string>();
-  return [...new Set(sessions.flatMap(({ id }) => (seen.has(id) ? [id] : seen.add(id) && [])))];
 }
