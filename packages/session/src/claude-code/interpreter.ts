@@ -24,7 +24,7 @@ export function claudeCodeInterpreter(own: string, sideFile: boolean, saved?: un
     record(line, place) {
       const sidechain = line.isSidechain === true;
       const child = sidechain && !sideFile ? childId(own, line) : undefined;
-      const facts = factsOf(line, place, sidechain, todos);
+      const facts = [...(sideFile ? aboveFacts(own, line) : []), ...factsOf(line, place, sidechain, todos)];
       return child === undefined ? facts : [{ kind: "child", id: child, callId: null }, ...within(child, facts)];
     },
     state: (): State => ({ todos: todos.state() }),
@@ -35,6 +35,13 @@ export function claudeCodeInterpreter(own: string, sideFile: boolean, saved?: un
 export function childId(own: string, line: JsonRecord): string {
   const agent = nonEmpty(line.agentId);
   return agent === undefined ? `${own}.sidechain` : `agent-${agent}`;
+}
+
+/** An agent's own file names the session above it in its lines; older releases keep it beside that session's. */
+function aboveFacts(own: string, line: JsonRecord): Fact[] {
+  const above = nonEmpty(line.sessionId);
+  if (above === undefined || above === own) return [];
+  return [{ kind: "session", parent: { id: above, kind: "subagent", at: null } }];
 }
 
 function within(session: string, facts: readonly Fact[]): Fact[] {

@@ -72,7 +72,10 @@ export function ownResult(item: JsonRecord): CallResult[] {
 function callIdOf(item: JsonRecord): string {
   const id = nonEmpty(item.call_id) ?? nonEmpty(item.id);
   if (id !== undefined || item.type !== "web_search_call") return id ?? "";
-  return `web_search ${createHash("sha256").update(JSON.stringify(item)).digest("hex").slice(0, 16)}`;
+  return `web_search ${createHash("sha256")
+    .update(JSON.stringify(item.action ?? {}))
+    .digest("hex")
+    .slice(0, 16)}`;
 }
 
 /** Output of a call as a `response_item` gives it: a string, JSON in a string, an object or blocks. */

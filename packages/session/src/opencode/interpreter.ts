@@ -46,7 +46,38 @@ function sessionFacts(record: JsonRecord): Fact[] {
       ...(parent !== undefined && { parent: { id: parent, kind, at: kind === "fork" ? boundary : null } }),
     },
     ...(title === undefined ? [] : [{ kind: "title" as const, rank: 5 as const, text: title }]),
+    ...(record.countsItself === true ? ownUsage(session, fork !== undefined) : []),
     { kind: "bookkeeping", type: "session" },
+  ];
+}
+
+/** What the session's columns tell: import leaves them empty, a fork fills them with what it inherited. */
+function ownUsage(session: JsonRecord, inherited: boolean): Fact[] {
+  const usage = {
+    inputTokens: count(session.tokens_input),
+    outputTokens: count(session.tokens_output) + count(session.tokens_reasoning),
+    reasoningTokens: count(session.tokens_reasoning),
+    cacheReadTokens: count(session.tokens_cache_read),
+    cacheWriteTokens: count(session.tokens_cache_write),
+  };
+  const costUsd = count(session.cost);
+  if (costUsd === 0 && Object.values(usage).every((tokens) => tokens === 0)) return [];
+  const key = "session";
+  const response = `${key} ${String(session.id)}`;
+  return [
+    {
+      kind: "usage",
+      key,
+      response,
+      message: key,
+      model: null,
+      provider: null,
+      usage,
+      cacheWrite1h: 0,
+      costUsd,
+      sidechain: false,
+      inherited,
+    },
   ];
 }
 

@@ -8,7 +8,14 @@ import { nonEmpty, object, objects, text } from "../shapes.ts";
  * with its parts, then `todos` and `changes`. The interpreter reads these like the lines of a transcript.
  */
 export type SessionRecord =
-  | { type: "session"; session: JsonRecord; parent: string | null; fork: { id: string; messages: number } | null }
+  | {
+      type: "session";
+      session: JsonRecord;
+      parent: string | null;
+      fork: { id: string; messages: number } | null;
+      /** No message has tokens: the session's own columns count. */
+      countsItself?: boolean;
+    }
   | {
       type: "message";
       message: JsonRecord;
@@ -93,7 +100,7 @@ export function* sessionRecords(database: ForeignDatabase, id: string): Iterable
   const messages = messagesOf(database, id);
   const parent = nonEmpty(session.parent_id) ?? null;
   const fork = parent === null ? forkOf(database, session, messages) : null;
-  yield { type: "session", session, parent, fork };
+  yield { type: "session", session, parent, fork, countsItself: !messages.some(hasTokens) };
   yield* messageRecords(messages, fork?.messages ?? 0, object(parsed(session.revert)));
   const todos = columnsOf(database, "todo").has("session_id")
     ? database.all<JsonRecord>("SELECT content, status, priority FROM todo WHERE session_id = ? ORDER BY position", [
@@ -103,6 +110,10 @@ export function* sessionRecords(database: ForeignDatabase, id: string): Iterable
   if (todos.length > 0) yield { type: "todos", todos };
   const changes = objects(parsed(session.summary_diffs));
   if (changes.length > 0) yield { type: "changes", changes };
+}
+
+function hasTokens({ data, parts }: StoredMessage): boolean {
+  return object(data?.tokens) !== undefined || parts.some((part) => object(part?.tokens) !== undefined);
 }
 
 export function* messageRecords(

@@ -56,7 +56,10 @@ export function listTool(desk: Desk): AnyTool {
       const stores = chosenStores(desk.stores(context), input.source);
       const directories = await directoriesFor(desk, input.project_path, context);
       const given = splitCursor(input.cursor, "list");
-      const asked = stores.filter(({ source }) => given === undefined || given.has(source));
+      const ended = stores.flatMap(({ source }) => countsIn(given?.get(source)) ?? []);
+      const asked = stores.filter(
+        ({ source }) => given === undefined || (given.has(source) && countsIn(given.get(source)) === undefined),
+      );
       const { answers, skipped } = await fromAll(
         asked,
         ({ source, reader }) => {
@@ -80,6 +83,8 @@ export function listTool(desk: Desk): AnyTool {
       merged.sort((a, b) => compareUpdated(a.item, b.item));
       const page = merged.slice(0, input.limit);
       const next = new Map<string, string>();
+      // Stores that are done still count on later pages.
+      const done = new Map([...(given ?? [])].filter(([, at]) => countsIn(at) !== undefined));
       for (const { store, answer } of answers) {
         const taken = page.filter((entry) => entry.store === store);
         const last = taken.at(-1)?.item;
@@ -89,16 +94,20 @@ export function listTool(desk: Desk): AnyTool {
             store.source,
             last === undefined ? (given?.get(store.source) ?? "") : listCursor(last.updatedAt, last.id),
           );
+        else done.set(store.source, countsText(answer));
       }
       const sessions = page.map(({ item }) => ({ ...item, title: shownText(item.title, desk.redact) }));
       return {
         sessions,
-        total: answers.reduce((sum, { answer }) => sum + answer.total, 0),
-        nextCursor: next.size > 0 ? mergeCursor(next, "list") : null,
+        total: [...ended, ...answers.map(({ answer }) => answer)].reduce((sum, { total }) => sum + total, 0),
+        nextCursor: next.size > 0 ? mergeCursor(new Map([...next, ...done]), "list") : null,
         index: indexOf(answers),
         skipped: [...skipped, ...unreadIn(answers)],
         timeZone: desk.timeZone,
-        elsewhere: answers.reduce((sum, { answer }) => sum + answer.elsewhere, 0),
+        elsewhere: [...ended, ...answers.map(({ answer }) => answer)].reduce(
+          (sum, { elsewhere }) => sum + elsewhere,
+          0,
+        ),
         sources: stores.map(({ source }) => source),
         project: directories[0] ?? context.directory,
         ambiguous: await ambiguousIds(
@@ -134,6 +143,18 @@ export function listTool(desk: Desk): AnyTool {
       return [...lines, ...indexLines(data.index), ...skippedLines(data.skipped)].join("\n");
     },
   });
+}
+
+/** What a cursor keeps of a store that has no more sessions; no list cursor begins like that. */
+function countsText({ total, elsewhere }: { total: number; elsewhere: number }): string {
+  return `=${total}.${elsewhere}`;
+}
+
+function countsIn(position: string | undefined): { total: number; elsewhere: number } | undefined {
+  const [, total, elsewhere] = /^=(\d+)\.(\d+)$/.exec(position ?? "") ?? [];
+  return total === undefined || elsewhere === undefined
+    ? undefined
+    : { total: Number(total), elsewhere: Number(elsewhere) };
 }
 
 function compareUpdated(a: Summary, b: Summary): number {

@@ -6,6 +6,7 @@ import { isHeld, type Lease } from "./claim.ts";
 import { type FileStat, freshness, type KnownFile, lastTimeOf } from "./file-state.ts";
 import type { FileContext, FoundFile, TranscriptFormat } from "./format.ts";
 import { type IndexedFile, type IndexRun, indexFile } from "./index-file.ts";
+import { nameSessions } from "./names.ts";
 import { dropFile, dropFileAt, touchHead } from "./rows.ts";
 import { readStart } from "./start.ts";
 import type { SessionRow } from "./summaries.ts";
@@ -50,6 +51,7 @@ export async function refreshIndex(run: Omit<IndexRun, "context">): Promise<Inde
   let pendingFiles = 0;
   let pendingBytes = 0;
   let complete = true;
+  const changed: FoundFile[] = [];
   for await (const batch of format.find(signal)) {
     for (const found of batch) {
       if ("unreadable" in found) {
@@ -65,25 +67,27 @@ export async function refreshIndex(run: Omit<IndexRun, "context">): Promise<Inde
       const mark = known.get(found.path);
       // What is left at the end has gone.
       if (mark !== undefined) known.delete(found.path);
-      try {
-        if (mark !== undefined && isAsMarked(run, found, mark, outside)) continue;
-        const file =
-          mark === undefined
-            ? undefined
-            : db.get<FileRecord>(`${knownFiles} AND f.path = ?`, [format.source, found.path]);
-        const left = await refreshFile({ ...run, context: contextOf(db, format, found) }, found, file);
-        if (left > 0) pendingFiles += 1;
-        pendingBytes += left;
-        if (run.heads.length >= headsAtOnce) await writeHeads(run);
-      } catch (error) {
-        if (signal.aborted || error instanceof ToolError) throw error;
-        unreadable.push({ path: found.path, cause: error instanceof Error ? error.message : String(error) });
-      }
+      if (mark === undefined || !isAsMarked(run, found, mark, outside)) changed.push(found);
+    }
+  }
+  // Before anything is read: a session that was moved to another file is told by that one alone.
+  const gone = complete ? [...known.keys()] : [];
+  if (gone.length > 0) await db.write(() => gone.forEach((path) => void dropFileAt(db, path)), { signal });
+  for (const found of changed) {
+    signal.throwIfAborted();
+    try {
+      const file = db.get<FileRecord>(`${knownFiles} AND f.path = ?`, [format.source, found.path]);
+      const left = await refreshFile({ ...run, context: contextOf(db, format, found) }, found, file);
+      if (left > 0) pendingFiles += 1;
+      pendingBytes += left;
+      if (run.heads.length >= headsAtOnce) await writeHeads(run);
+    } catch (error) {
+      if (signal.aborted || error instanceof ToolError) throw error;
+      unreadable.push({ path: found.path, cause: error instanceof Error ? error.message : String(error) });
     }
   }
   await writeHeads(run);
-  const gone = complete ? [...known.keys()] : [];
-  if (gone.length > 0) await db.write(() => gone.forEach((path) => void dropFileAt(db, path)), { signal });
+  await nameSessions(run);
   return { upToDate: pendingFiles === 0, pendingFiles, pendingBytes, seen, unreadable };
 }
 
@@ -166,6 +170,7 @@ export async function refreshSession(
     await refreshFile({ ...run, context: contextOf(db, format, found) }, found, { ...file, packed: found.packed });
   }
   await writeHeads(run);
+  await nameSessions(run);
   return true;
 }
 

@@ -131,7 +131,7 @@ function summarise(db: Database, session: number, mtime: string): void {
 }
 
 /** A summary line names a leaf; written for another session, it is no title of this one. */
-function titleOf(db: Database, session: number): string {
+export function titleOf(db: Database, session: number): string {
   const titles = db.all<{ rank: number; text: string; leaf: string }>(
     "SELECT rank, text, leaf FROM titles WHERE session = ? ORDER BY rank DESC, n DESC",
     [session],
