@@ -151,7 +151,7 @@ describe("bad input", () => {
     bytes.fill(0xff, 4_096);
     await writeFile(path, bytes);
     const list = await desk.call("session_list", {});
-    expect(list.ok && JSON.stringify(list.data.skipped)).toContain("opencode.db");
+    expect(list.ok && JSON.stringify(list.data)).toContain("opencode.db");
     expect(list.text).toContain("Not read: opencode");
   });
 
