@@ -163,10 +163,14 @@ describe("usage", () => {
   });
 
   it("of lines that a resumed session copied belongs to the older one, as do the messages", async () => {
+    const uuid = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
     const make = claudeLines(desk.directory);
     const first = [
-      make.prompt({ uuid: "u1" }, "find the quagga"),
-      make.answer({ uuid: "u2", parent: "u1" }, { id: "m1", content: say("found the quagga"), usage: usage(10, 1) }),
+      make.prompt({ uuid: uuid(1) }, "find the quagga"),
+      make.answer(
+        { uuid: uuid(2), parent: uuid(1) },
+        { id: "m1", content: say("found the quagga"), usage: usage(10, 1) },
+      ),
     ];
     await writeClaude(desk.claude, first);
     const later = claudeLines(desk.directory, other);
@@ -175,8 +179,8 @@ describe("usage", () => {
       desk.claude,
       [
         ...first.map((line) => ({ ...line, sessionId: other })),
-        later.prompt({ uuid: "u3", parent: "u2", at }, "go on"),
-        later.answer({ uuid: "u4", parent: "u3", at }, { id: "m2", content: say("done"), usage: usage(3, 1) }),
+        later.prompt({ uuid: uuid(3), parent: uuid(2), at }, "go on"),
+        later.answer({ uuid: uuid(4), parent: uuid(3), at }, { id: "m2", content: say("done"), usage: usage(3, 1) }),
       ],
       other,
     );

@@ -1,4 +1,5 @@
 import type { Database } from "@toolhaft/sqlite";
+import { validate } from "uuid";
 
 /**
  * A host that resumes a session may copy its lines into a file of their own, without a word of that: what begins with the
@@ -8,8 +9,8 @@ export function markCopies(db: Database, session: number): void {
   const key = db.get<{ key: string }>("SELECT key FROM messages WHERE session = ? ORDER BY seq LIMIT 1", [
     session,
   ])?.key;
-  // A place in the file is no id of the host's.
-  if (key === undefined || key.startsWith("@")) return;
+  // Only what is unique in the world tells that two lines are one.
+  if (key === undefined || !validate(key)) return;
   db.run("UPDATE sessions SET first_key = ? WHERE row = ?", [key, session]);
   const siblings = db.all<{ row: number; id: string }>(
     `SELECT s.row, s.id FROM sessions s JOIN sessions o ON o.row = ? AND s.store = o.store AND s.directory IS o.directory

@@ -22,6 +22,14 @@ interface UsageRow {
 export const countedOnce = `NOT (u.key = u.response AND EXISTS (
   SELECT 1 FROM usage same WHERE same.response = u.response AND same.session = u.session AND same.key <> u.key))`;
 
+/** Whether some of a session's answers are counted by their request and some are not: only then one may be both. */
+function hasBothKeys(db: Database, session: number): 0 | 1 {
+  const row = db.get<{ kinds: number }>("SELECT count(DISTINCT key = response) AS kinds FROM usage WHERE session = ?", [
+    session,
+  ]);
+  return row?.kinds === 2 ? 1 : 0;
+}
+
 /**
  * What a session used. A response that a sidechain repeats was counted where it was made; one that an older session of
  * the project holds as well was inherited from it.
@@ -30,20 +38,21 @@ export function usageReport(db: Database, session: SessionRow): UsageReport {
   const models = db
     .all<UsageRow>(
       `SELECT model, provider, inherited OR elsewhere AS inherited, count(*) AS answers, sum(input) AS input, sum(output) AS output, sum(reasoning) AS reasoning,
-         sum(cache_read) AS cache_read, sum(cache_write) AS cache_write, sum(cache_write_1h) AS cache_write_1h, sum(usd) AS usd, max(at) AS at
+         sum(cache_read) AS cache_read, sum(cache_write) AS cache_write, sum(cache_write_1h) AS cache_write_1h, sum(usd) AS usd,
+         max(n) AS n, (SELECT m.at FROM messages m WHERE m.session = :row AND m.key = message) AS at
        FROM (
-         SELECT u.model, u.provider, u.inherited, u.input, u.output, u.reasoning, u.cache_read, u.cache_write, u.cache_write_1h, u.usd,
-           (SELECT m.at FROM messages m WHERE m.session = u.session AND m.key = u.message) AS at,
+         SELECT u.n, u.message, u.model, u.provider, u.inherited, u.input, u.output, u.reasoning, u.cache_read, u.cache_write, u.cache_write_1h, u.usd,
            EXISTS (
              SELECT 1 FROM usage o JOIN sessions s ON s.row = o.session
              WHERE o.response = u.response AND o.session <> u.session AND s.live = 1 AND s.store = :store AND s.store <> 'codex'
                AND (s.id = :parent OR ((:parent IS NULL OR u.sidechain = 0) AND s.directory IS :directory AND (s.created, s.updated, s.id) < (:created, :updated, :id) AND coalesce(s.parent, '') <> :id))
            ) AS elsewhere
-         FROM usage u WHERE u.session = :row AND ${countedOnce}
+         FROM usage u WHERE u.session = :row AND (:mixed = 0 OR ${countedOnce})
        ) GROUP BY model, provider, inherited OR elsewhere ORDER BY inherited, model`,
       {
         store: session.store,
         row: session.row,
+        mixed: hasBothKeys(db, session.row),
         parent: session.parent,
         directory: session.directory,
         created: session.created,
