@@ -3,7 +3,7 @@ import type { Message, MessageRange, SessionReader } from "@toolhaft/session";
 import { builtInSource, todosOf } from "@toolhaft/session/adapter";
 import type { PostgresDatabase } from "../database.ts";
 import { changesOf } from "./file-states.ts";
-import { listSessions } from "./list.ts";
+import { inside, insideValues, listSessions } from "./list.ts";
 import { lengthOfPath, messagesOfPath, pathOf, pathValues, type Stretch } from "./path.ts";
 import { type MessageRow, messagesOf, rowOf, type SessionRow, selectSessions, summariesOf } from "./rows.ts";
 import { searchSessions } from "./search.ts";
@@ -23,11 +23,16 @@ export function sessionReader(db: PostgresDatabase): SessionReader {
       const row = await rowOf(db, id);
       return row === undefined ? undefined : (await summariesOf(db, [row]))[0];
     },
-    async near(id, limit) {
+    async near(id, limit, _signal, directories = "all") {
       const rows = await db.all<{ id: string }>(
-        "SELECT id FROM @sessions WHERE starts_with(id, ?) ORDER BY updated DESC LIMIT ?",
-        [id.slice(0, 6), limit],
+        `SELECT s.id FROM @sessions s WHERE starts_with(s.id, :start) AND ${directories === "all" ? "true" : inside}
+         ORDER BY s.updated DESC LIMIT :limit`,
+        { start: id.slice(0, 6), limit, ...(directories !== "all" && insideValues(directories)) },
       );
+      return rows.map((row) => row.id);
+    },
+    async known(ids) {
+      const rows = await db.all<{ id: string }>("SELECT id FROM @sessions WHERE id = ANY(:ids::text[])", { ids: [...ids] });
       return rows.map((row) => row.id);
     },
     messages: (id, range, signal) => read(id, range, signal),

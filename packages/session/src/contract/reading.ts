@@ -61,6 +61,11 @@ export function readingCases(): ContractCase[] {
         assert.deepEqual([...(await reader.near("abcdef-9", 3, signal))].sort(), ["abcdef-1", "abcdef-2"]);
         assert.deepEqual(await reader.near("%", 3, signal), []);
         assert.deepEqual(await reader.near("______", 3, signal), []);
+        await recorded(store, { id: "abcdef-3", directory: "/elsewhere" }, [user("m", "of another project")]);
+        assert.deepEqual(await reader.near("abcdef-9", 3, signal, ["/elsewhere"]), ["abcdef-3"]);
+        assert.deepEqual(await reader.near("abcdef-9", 3, signal, ["/nowhere", "/else"]), []);
+        if (reader.known !== undefined)
+          assert.deepEqual([...(await reader.known(["abcdef-1", "nobody"], signal))], ["abcdef-1"]);
         await rejects(messagesOf(store, "nobody"), "not_found", /nobody/);
         await rejects(reader.usage("nobody", signal), "not_found");
         await rejects(reader.todos("nobody", signal), "not_found");
