@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { createMemory } from "@toolhaft/memory";
 import { afterAll, expect, it, onTestFinished } from "vitest";
 import { postgresMemoryStore } from "../src/memory.ts";
 import { postgresSessionStore } from "../src/session.ts";
@@ -46,9 +47,13 @@ describeServer("texts that an index of PostgreSQL would refuse", () => {
     expect(found.hits.map(({ sessionId }) => sessionId)).toEqual(["signs"]);
   });
 
-  it("a memory with such a word is kept as well", async () => {
-    const store = postgresMemoryStore({ pool: sharedPool, schema });
-    onTestFinished(() => store[Symbol.asyncDispose]());
-    expect(await store.check()).toMatchObject({ ok: true });
+  it("a memory with such a word is kept as well, and recalled", async () => {
+    const family = createMemory({ store: postgresMemoryStore({ pool: sharedPool, schema }) });
+    onTestFinished(() => family.close());
+    const word = randomBytes(3_000).toString("hex");
+    const call = (name: string, input: unknown) => family.tools.find((tool) => tool.name === name)?.call(input);
+    const written = await call("memory_write", { title: "Blob", content: `the token ${word} ends`, category: "fact" });
+    expect(written?.text).toContain("mem_");
+    expect((await call("memory_recall", { query: "token" }))?.text).toContain("Blob");
   });
 });
