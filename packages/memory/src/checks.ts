@@ -1,9 +1,9 @@
-import { findSecrets, ToolError } from "@toolhaft/core";
+import { findSecrets, maskSecrets, ToolError } from "@toolhaft/core";
 import type { Limits } from "./limits.ts";
 import type { Warning } from "./model.ts";
 import type { SecretMode } from "./options.ts";
 
-const lineBreak = /[\n\r\u0085\u2028\u2029\v\f]/;
+export const lineBreak = /[\n\r\u0085\u2028\u2029\v\f]/;
 const idForms = {
   memory: /^mem_[0-9A-HJKMNP-TV-Z]{26}$/,
   graph: /^(ent|rel)_[0-9A-HJKMNP-TV-Z]{26}$/,
@@ -86,30 +86,73 @@ export function screen(fields: Readonly<Record<string, string | undefined>>, mod
     texts[field] = text;
     if (mode === "off") continue;
     const found = findSecrets(text);
-    if (found.length > 0 && mode === "refuse") {
-      throw new ToolError("denied", `${field} holds what looks like a secret (${found[0]?.kind}); nothing was stored`, {
-        hint: "keep secrets in a secret store and only their name in memory",
-        details: { by: "policy" },
-      });
-    }
-    if (mode === "mask") texts[field] = mask(text, found);
+    if (found.length > 0 && mode === "refuse") throw holdsSecret(field, found[0]?.kind);
+    if (mode === "mask") texts[field] = maskSecrets(text);
     for (const { kind, start, end } of found) {
-      const message =
-        mode === "mask"
-          ? `${field} held what looks like a secret (${kind}); it was replaced`
-          : `${field} holds what looks like a secret (${kind})`;
-      warnings.push({ code: "secret", kind, field, start, end, message });
+      warnings.push({ code: "secret", kind, field, start, end, message: warningText(field, kind, mode) });
     }
   }
   return { texts, warnings };
 }
 
-function mask(text: string, found: readonly { kind: string; start: number; end: number }[]): string {
-  let masked = "";
-  let from = 0;
-  for (const { kind, start, end } of found) {
-    masked += `${text.slice(from, start)}[secret: ${kind}]`;
-    from = end;
+/**
+ * The same for a value stored as JSON, whose strings are also looked at as they are: escapes hide what quotes or breaks
+ * lines inside of them.
+ *
+ * @throws ToolError `denied` when a secret is to be masked and the rest would be no JSON
+ */
+export function screenJson(field: string, json: string, mode: SecretMode): { json: string; warnings: Warning[] } {
+  const { texts, warnings } = screen({ [field]: json }, mode);
+  if (mode === "off") return { json, warnings };
+  const masked = mode === "mask" ? (texts[field] ?? json) : maskSecrets(json);
+  const value = parsed(masked);
+  if (value === undefined && mode !== "mask") return { json, warnings };
+  if (value === undefined) {
+    throw new ToolError("denied", `${field} holds what looks like a secret, and it cannot be masked there`, {
+      hint: `leave the secret out of ${field}`,
+      details: { by: "policy" },
+    });
   }
-  return masked + text.slice(from);
+  const kinds: string[] = [];
+  const clean = maskStrings(value, kinds);
+  if (kinds.length > 0 && mode === "refuse") throw holdsSecret(field, kinds[0]);
+  for (const kind of kinds) warnings.push({ code: "secret", kind, field, message: warningText(field, kind, mode) });
+  return { json: mode !== "mask" ? json : kinds.length > 0 ? JSON.stringify(clean) : masked, warnings };
+}
+
+/** What a reply to a writing call shows of a stored value: its secrets are not repeated. */
+export function withoutSecrets<T extends object>(value: T): T {
+  const clean = parsed(maskSecrets(JSON.stringify(value)));
+  return maskStrings(clean ?? value, []) as T;
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+function maskStrings(value: unknown, kinds: string[]): unknown {
+  if (typeof value === "string") {
+    kinds.push(...findSecrets(value).map(({ kind }) => kind));
+    return maskSecrets(value);
+  }
+  if (Array.isArray(value)) return value.map((inner) => maskStrings(inner, kinds));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskStrings(inner, kinds)]));
+}
+
+function holdsSecret(field: string, kind: string | undefined): ToolError {
+  return new ToolError("denied", `${field} holds what looks like a secret (${kind}); nothing was stored`, {
+    hint: "keep secrets in a secret store and only their name in memory",
+    details: { by: "policy" },
+  });
+}
+
+function warningText(field: string, kind: string, mode: SecretMode): string {
+  return mode === "mask"
+    ? `${field} held what looks like a secret (${kind}); it was replaced`
+    : `${field} holds what looks like a secret (${kind})`;
 }

@@ -17,7 +17,18 @@ export interface PieceOutcome {
 /** Share of a fragment's distinct terms that another must hold to replace it. */
 const contained = 0.95;
 
-/** Stores one fragment unless it is known: equal or contained in a live one, or saying more than one. */
+/** @throws ToolError `invalid_input` or `too_large`: asked of all pieces before the first is stored */
+export function checkPiece(piece: Piece, limits: Limits): Piece {
+  checkContent(piece.content, limits);
+  return {
+    ...piece,
+    title: checkLine("title", piece.title, limits.title),
+    tags: checkNames("tags", piece.tags, limits.tags, limits.tag),
+    about: checkNames("about", piece.about, limits.subjects, limits.subject),
+  };
+}
+
+/** Stores one checked fragment unless it is known: equal or contained in a live one, or saying more than one. */
 export async function storePiece(
   store: MemoryStore,
   caller: Caller,
@@ -25,13 +36,8 @@ export async function storePiece(
   how: { by: Provenance; at: number; limits: Limits; ctx: ToolContext },
 ): Promise<PieceOutcome> {
   const { by, at, limits, ctx } = how;
-  const draft = {
-    title: checkLine("title", piece.title, limits.title),
-    content: piece.content,
-    tags: checkNames("tags", piece.tags, limits.tags, limits.tag),
-    about: checkNames("about", piece.about, limits.subjects, limits.subject),
-  };
-  checkContent(draft.content, limits);
+  const { title, content, tags, about } = piece;
+  const draft = { title, content, tags, about };
   const near = await nearest(store, caller, draft, ctx.signal);
   if (near?.kind === "known") return kept(near.record, near.reason);
   if (near?.kind === "less") {

@@ -1,5 +1,6 @@
 import { ToolError } from "@toolhaft/core";
 import { z } from "zod";
+import { lineBreak } from "./checks.ts";
 import { categories, relevances, scopes } from "./model.ts";
 import type { ExportRecord } from "./store.ts";
 
@@ -18,7 +19,14 @@ const text = z
       !value.includes("\0") && !/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(value),
     "holds NUL or half of a surrogate pair",
   );
-const line = text.min(1).max(400);
+const line = text
+  .min(1)
+  .max(400)
+  .refine((value) => !lineBreak.test(value), "holds a line break");
+const key = text
+  .min(1)
+  .refine((value) => Buffer.byteLength(value) <= 256, "has over 256 bytes")
+  .refine((value) => !/\p{Cc}/u.test(value), "holds a control character");
 const id = (prefix: string) =>
   z.string().regex(new RegExp(`^${prefix}_[0-9A-HJKMNP-TV-Z]{26}$`), "is not an id of this kind");
 const time = z.number().int().min(0).max(8_640_000_000_000_000);
@@ -71,7 +79,7 @@ const kv = z.object({
   type: z.literal("kv"),
   workspace: text,
   agent: text,
-  key: line,
+  key,
   json: z.string().max(256 * 1024),
   version: z.number().int().min(1),
   updatedAt: time,
@@ -212,7 +220,8 @@ function foreignRecords(
         workspace,
         scope: "role",
         role: agent,
-        thread: "",
+        // What was observed of one entity stands together.
+        thread: owner.id("ent", name),
         title: [...content.replace(/\s+/g, " ").trim()].slice(0, 80).join("") || name,
         content,
         category: "note",

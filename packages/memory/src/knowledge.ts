@@ -1,7 +1,7 @@
 import { createId, createNonce, type Family, nearest, type ToolContext, ToolError } from "@toolhaft/core";
 import { foldText } from "@toolhaft/text";
 import { breadthFirst } from "./bfs.ts";
-import { checkId, checkLine, checkWellFormed, invalid, screen } from "./checks.ts";
+import { checkId, checkLine, checkWellFormed, invalid, screenJson, withoutSecrets } from "./checks.ts";
 import { fileOptions } from "./memory.ts";
 import type { Warning } from "./model.ts";
 import { callerOf, nowOf, type PlaceOptions, settingsOf } from "./options.ts";
@@ -87,14 +87,19 @@ function createGraph(options: KnowledgeOptions, shelf: Shelf<GraphStore>): Knowl
       const caller = callerOf(ctx, options);
       const name = checkLine("name", input.name, limits.entityName);
       const type = checkLine("type", input.type, limits.entityType);
-      const json = attributesJson(input.attributes ?? {});
-      const { texts, warnings } = screen({ attributes: json }, secrets);
-      const attributes = parseAttributes(texts.attributes ?? "{}");
+      const { json, warnings } = screenJson("attributes", attributesJson(input.attributes ?? {}), secrets);
+      const attributes = JSON.parse(json) as Record<string, unknown>;
       return shelf.use(ctx, async (store) => {
         const at = nowOf(ctx, options);
         const draft = { id: `ent_${createId(at)}`, name, type, attributes, at, check: checkAttributes };
         const { entity, created, changed, sameName } = await store.upsertEntity(caller, draft, ctx.signal);
-        return { entity, created, changed: [...changed], sameName: [...sameName], warnings };
+        return {
+          entity: withoutSecrets(entity),
+          created,
+          changed: [...changed],
+          sameName: [...sameName],
+          warnings,
+        };
       });
     },
 
@@ -111,7 +116,13 @@ function createGraph(options: KnowledgeOptions, shelf: Shelf<GraphStore>): Knowl
         const outcome = await store.upsertEdge(caller, draft, ctx.signal);
         if (outcome.kind === "missing")
           throw new ToolError("not_found", `${outcome.id} was removed meanwhile`, { hint: "look at the graph again" });
-        return { edge: outcome.edge, from, to, created: outcome.created, createdEntities };
+        return {
+          edge: outcome.edge,
+          from: withoutSecrets(from),
+          to: withoutSecrets(to),
+          created: outcome.created,
+          createdEntities,
+        };
       });
     },
 
@@ -252,15 +263,4 @@ function checkDepth(value: unknown, depth: number): void {
   if (typeof value !== "object" || value === null) return;
   if (depth >= deepest) throw invalid(`attributes is nested over ${deepest} levels`, "make it flatter");
   for (const inner of Object.values(value)) checkDepth(inner, depth + 1);
-}
-
-function parseAttributes(json: string): Record<string, unknown> {
-  try {
-    return JSON.parse(json) as Record<string, unknown>;
-  } catch {
-    throw new ToolError("denied", "attributes holds what looks like a secret, and it cannot be masked there", {
-      hint: "leave the secret out",
-      details: { by: "policy" },
-    });
-  }
 }

@@ -1,6 +1,6 @@
 import { createId, createNonce, type ToolContext, ToolError } from "@toolhaft/core";
 import { foldText } from "@toolhaft/text";
-import { checkContent, checkId, checkLine, checkNames, invalid, lengthOf, screen } from "./checks.ts";
+import { checkContent, checkId, checkLine, checkNames, invalid, lengthOf, screen, withoutSecrets } from "./checks.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import type { Category, Degraded, Hit, Memory, Relevance, Scope, State, Warning } from "./model.ts";
 import {
@@ -171,7 +171,7 @@ export function createNotes(options: NotesOptions, shelf: Shelf<MemoryStore>): N
         if (outcome.kind === "not_live") throw notLive(input.supersedes ?? "", outcome, ctx);
         if (outcome.kind === "other_scope") throw otherScope(input.supersedes ?? "", outcome.scope);
         if (outcome.kind === "full") throw full(outcome.live, ctx);
-        const memory = toMemory(outcome.record, now, settings.halfLives);
+        const memory = withoutSecrets(toMemory(outcome.record, now, settings.halfLives));
         if (outcome.kind === "duplicate") {
           return {
             status: "duplicate",
@@ -184,7 +184,7 @@ export function createNotes(options: NotesOptions, shelf: Shelf<MemoryStore>): N
         }
         if (outcome.live >= limits.memoriesNote) warnings.push(nearlyFull(outcome.live, limits.memories));
         await embedQuietly(store, caller, ctx);
-        const similar = await findSimilar(store, caller, outcome.record, ctx.signal);
+        const similar = withoutSecrets(await findSimilar(store, caller, outcome.record, ctx.signal));
         return { status: "stored", memory, supersededId: input.supersedes ?? null, differs: [], similar, warnings };
       });
     },
@@ -295,7 +295,7 @@ export function createNotes(options: NotesOptions, shelf: Shelf<MemoryStore>): N
         );
         const { record, changed } = updated(input.id, outcome, ctx);
         if (changed.length > 0) await embedQuietly(store, caller, ctx);
-        return { memory: toMemory(record, now, settings.halfLives), changed: [...changed], warnings };
+        return { memory: withoutSecrets(toMemory(record, now, settings.halfLives)), changed: [...changed], warnings };
       });
     },
 
@@ -312,7 +312,7 @@ export function createNotes(options: NotesOptions, shelf: Shelf<MemoryStore>): N
           ctx,
         );
         return {
-          memory: toMemory(outcome.record, now, settings.halfLives),
+          memory: withoutSecrets(toMemory(outcome.record, now, settings.halfLives)),
           already: outcome.already,
           replaced: input.restore ? null : outcome.replaced,
         };

@@ -1,7 +1,7 @@
 import { createNonce, type Family, type ToolContext, ToolError } from "@toolhaft/core";
-import { checkWellFormed, invalid, lengthOf, screen } from "./checks.ts";
+import { checkWellFormed, invalid, lengthOf, screen, withoutSecrets } from "./checks.ts";
 import { type Extractor, extractWith, type Piece } from "./extract.ts";
-import { type PieceOutcome, storePiece } from "./fragments.ts";
+import { checkPiece, type PieceOutcome, storePiece } from "./fragments.ts";
 import { createHost, type MemoryHost } from "./host.ts";
 import { memoryShelf } from "./memory.ts";
 import type { Degraded, Hit, Warning } from "./model.ts";
@@ -159,10 +159,10 @@ export function createSemanticMemory(options: SemanticMemoryOptions = {}): Seman
     const { texts, warnings } = screen({ content: input.content }, settings.secrets);
     const { pieces, reason } = await extractWith(options.extractor, texts.content ?? input.content, ctx);
     if (pieces.length === 0) return { outcome: "nothing", memories: [], reason, extractor, warnings };
-    const screened = pieces.map((piece) => ({
-      ...piece,
-      content: screen({ content: piece.content }, settings.secrets).texts.content ?? piece.content,
-    }));
+    const screened = pieces.map((piece) => {
+      const { texts } = screen({ title: piece.title, content: piece.content }, settings.secrets);
+      return checkPiece({ ...piece, ...texts }, settings.limits);
+    });
     return shelf.use(ctx, async (store) => {
       const outcomes = await storeAll(store, screened, caller, ctx);
       return summary(outcomes, extractor, warnings);
@@ -212,7 +212,7 @@ function summary(outcomes: readonly PieceOutcome[], extractor: string, warnings:
   if (!outcome) throw new ToolError("internal", "no piece was stored and none was kept");
   return {
     outcome,
-    memories: outcomes.map(({ memory }) => memory),
+    memories: withoutSecrets(outcomes.map(({ memory }) => memory)),
     reason: outcomes.map(({ reason }) => reason).join("; "),
     extractor,
     warnings,

@@ -1,4 +1,4 @@
-import { isToolError, ToolError } from "@toolhaft/core";
+import { isToolError, maskSecrets, ToolError } from "@toolhaft/core";
 import type { Degraded } from "./model.ts";
 import type { Embedder } from "./options.ts";
 import type { Caller, Filter, MemoryStore } from "./store.ts";
@@ -54,7 +54,7 @@ export async function searchByMeaning(
   } catch (error) {
     if (signal.aborted) throw new ToolError("cancelled", "the call was cancelled");
     const code = isToolError(error) ? error.code : "upstream";
-    const message = error instanceof Error ? error.message : String(error);
+    const message = maskSecrets(error instanceof Error ? error.message : String(error));
     return { cosines: new Map(), degraded: [{ part: "vectors", code, message }] };
   }
 }

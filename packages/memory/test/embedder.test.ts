@@ -22,13 +22,6 @@ function colourEmbedder(changes: Partial<Embedder> = {}): Embedder & { asked: st
   };
 }
 
-const meaning = async (embed: Embedder["embed"]) => {
-  const { W, call } = setting({ embedder: colourEmbedder({ embed }) });
-  await W("sky", "it is blue");
-  const result = await call("memory_recall", { query: "sky" });
-  return { data: dataOf(result), text: result.text };
-};
-
 describe("an embedder", () => {
   it("finds what no word does", async () => {
     const { W, R } = setting({ embedder: colourEmbedder() });
@@ -55,32 +48,6 @@ describe("an embedder", () => {
       hits: [{ why: { vector: null } }],
       degraded: [],
     });
-  });
-
-  it("failing: the words still answer, and the reply says what is missing", async () => {
-    const { data, text } = await meaning(async () => {
-      throw new Error("the model is not loaded");
-    });
-    expect(data).toMatchObject({ hits: [{ title: "sky" }], degraded: [{ part: "vectors", code: "upstream" }] });
-    expect(text).toContain("the model is not loaded");
-  });
-
-  it.each([
-    ["a vector too few", async () => [], "0 vectors for 1 texts"],
-    [
-      "vectors of another size",
-      async (texts: readonly string[]) => texts.map(() => new Float32Array(7)),
-      "7 dimensions instead of 3",
-    ],
-  ])("giving %s is named", async (_, embed, message) => {
-    const { data, text } = await meaning(embed);
-    expect(data).toMatchObject({ hits: [{ title: "sky" }], degraded: [{ part: "vectors", code: "upstream" }] });
-    expect(text).toContain(message);
-  });
-
-  it("that never answers is given up, and the words answer", { timeout: 60_000 }, async () => {
-    const { data } = await meaning(() => new Promise(() => undefined));
-    expect(data).toMatchObject({ hits: [{ title: "sky" }], degraded: [{ part: "vectors", code: "timeout" }] });
   });
 
   it("of another model makes the vectors anew, and never mixes the two", async () => {

@@ -1,9 +1,11 @@
 import { join } from "node:path";
 import { long, runs } from "@toolhaft/testing";
 import { describe, expect, it } from "vitest";
-import { createMemory } from "../src/index.ts";
+import { z } from "zod";
+import { createMemory, sqliteMemoryStore } from "../src/index.ts";
+import { loadRows } from "./many-rows.ts";
 import { holdLock, startFixture, tamper } from "./processes.ts";
-import { caller, closeAfterTest, dataOf, setting, temporaryFolder } from "./setting.ts";
+import { closeAfterTest, setting, temporaryFolder } from "./setting.ts";
 
 describe("many processes on one file", () => {
   it(`many-2: 8 processes × ${long ? 150 : 30} writes with recalls between: all there, none twice, no lock error`, {
@@ -28,7 +30,7 @@ describe("many processes on one file", () => {
     expect(lines.filter((line) => line.endsWith("stored"))).toHaveLength(10);
   });
 
-  it(`killed ${runs(200)} times while it writes, updates and forgets: every acknowledged change is there, check is clean`, {
+  it(`killed ${runs(200)} times while it writes, updates, supersedes, forgets and restores: all that was acknowledged is there, no half change`, {
     timeout: 600_000,
   }, async () => {
     const path = join(temporaryFolder(), "memory.db");
@@ -37,16 +39,55 @@ describe("many processes on one file", () => {
       await child.hasLines(1 + ((round * 7) % 23));
       child.process.kill("SIGKILL");
       expect(await child.ended).toBe("SIGKILL");
-      const family = createMemory({ path });
-      const call = caller(family, temporaryFolder());
-      expect(await family.check()).toMatchObject({ ok: true, problems: [] });
-      for (const [kind, id] of child.lines.map((line) => line.split(" "))) {
-        const { memory } = dataOf(await call("memory_get", { id })) as { memory: { state: string; version: number } };
-        if (kind === "update") expect(memory.version).toBeGreaterThanOrEqual(2);
-        if (kind === "forget") expect(memory.state).toBe("forgotten");
-      }
-      await family.close();
+      await expectWhole(path, child.lines);
     }
+  });
+
+  it(`killed ${runs(60)} times while the index is made anew, by repair or by a newer analysis, and others write`, {
+    timeout: 600_000,
+  }, async () => {
+    const path = join(temporaryFolder(), "memory.db");
+    const store = sqliteMemoryStore({ path });
+    await loadRows(
+      store,
+      Array.from({ length: 1_500 }, (_, n) => ({ title: `row ${n}`, content: `number ${n} of many 部署` })),
+    );
+    await store[Symbol.asyncDispose]();
+    for (let round = 0; round < runs(60); round++) {
+      const mode = round % 2 === 0 ? "repair" : "reindex";
+      const [maintainer, writer] = [
+        startFixture("maintain.mjs", [path, mode]),
+        startFixture("worker.mjs", [path, `r${round}`, "100000", "mixed"]),
+      ];
+      // Any moment will do; this one comes after the index was begun anew at least once.
+      await writer.hasLines(1 + ((round * 5) % 17));
+      await maintainer.hasLines(round % 3);
+      for (const child of [maintainer, writer]) child.process.kill("SIGKILL");
+      expect([await maintainer.ended, await writer.ended]).toEqual(["SIGKILL", "SIGKILL"]);
+      await expectWhole(path, writer.lines);
+    }
+    const family = closeAfterTest(createMemory({ path }));
+    const { hits } = await family.search({ workspace: ".", agent: "main" }, { query: "row 1234" });
+    expect(hits[0]?.title).toBe("row 1234");
+  });
+
+  it(`maintenance while four processes write ${4 * runs(400)} memories: no write fails, and none is lost`, {
+    timeout: 300_000,
+  }, async () => {
+    const path = join(temporaryFolder(), "memory.db");
+    const each = String(runs(400));
+    const writers = Array.from({ length: 4 }, (_, i) => startFixture("worker.mjs", [path, `p${i}`, each]));
+    const maintainers = ["look", "reindex"].map((mode) => startFixture("maintain.mjs", [path, mode]));
+    for (const writer of writers) expect(await writer.ended, writer.stderr()).toBe(0);
+    for (const child of maintainers) child.process.stdin?.end();
+    for (const child of maintainers) expect(await child.ended, child.stderr()).toBe(0);
+    const family = closeAfterTest(createMemory({ path }));
+    expect(await family.check()).toEqual({
+      ok: true,
+      problems: [],
+      memories: 4 * Number(each),
+      live: 4 * Number(each),
+    });
   });
 
   it("many-3: writers go on while the index is made anew", { timeout: 300_000 }, async () => {
@@ -98,6 +139,37 @@ describe("many processes on one file", () => {
     expect(await R("zebra", { limit: 50 })).toHaveLength(21);
     expect(await family.check()).toMatchObject({ ok: true, live: 21 });
   });
+});
+
+/** What a killed writer said is so, every row has as much history as changes, and the check needs no repair. */
+async function expectWhole(path: string, lines: readonly string[]): Promise<void> {
+  const family = createMemory({ path });
+  expect(await family.check()).toMatchObject({ ok: true, problems: [] });
+  const rows = new Map<string, z.infer<typeof exportedRow>>();
+  for await (const line of family.export()) {
+    const row = exportedRow.safeParse(JSON.parse(line));
+    if (row.success) rows.set(row.data.id, row.data);
+  }
+  for (const { id, version, history } of rows.values()) expect(history.length, id).toBe(version);
+  const last = new Map<string, { kind: string; by: string | undefined }>();
+  for (const [kind = "", id = "", by] of lines.map((line) => line.split(" "))) last.set(id, { kind, by });
+  for (const [id, { kind, by }] of last) {
+    const row = rows.get(id);
+    expect(row, `${kind} ${id}`).toBeDefined();
+    // The change after the last acknowledged one may be there, too: it was made, and not yet told.
+    const kinds = row?.history.map((entry) => entry.kind) ?? [];
+    expect(kinds.slice(-2), `${kind} ${id}: ${kinds}`).toContain(kind);
+    if (kind === "supersede") expect([row?.supersededBy, rows.has(by ?? "")]).toEqual([by, true]);
+  }
+  await family.close();
+}
+
+const exportedRow = z.object({
+  type: z.literal("memory"),
+  id: z.string(),
+  version: z.number(),
+  supersededBy: z.string().nullable(),
+  history: z.array(z.object({ kind: z.string() })),
 });
 
 async function oneExported() {

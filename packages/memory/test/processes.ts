@@ -2,8 +2,8 @@ import { fileURLToPath } from "node:url";
 import { type Child, startChild } from "@toolhaft/testing";
 
 /** Starts a fixture as a real process; it imports the built packages. */
-export function startFixture(name: string, args: readonly string[]): Child {
-  return startChild(fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url)), args);
+export function startFixture(name: string, args: readonly string[], node?: string): Child {
+  return startChild(fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url)), args, node);
 }
 
 /** Another process takes the write lock of a database; the answer gives it back. */

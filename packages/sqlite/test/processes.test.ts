@@ -1,16 +1,9 @@
-import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { runs } from "@toolhaft/testing";
 import { describe, expect, it } from "vitest";
 import { startFixture } from "./child.ts";
 import { openNotes, temporaryFolder } from "./temporary.ts";
-
-const run = promisify(execFile);
-const here = fileURLToPath(new URL("..", import.meta.url));
 
 describe("many processes", () => {
   it("sqlite-5: twenty processes open a new file at once: one schema, each migration once", async () => {
@@ -87,63 +80,3 @@ describe("many processes", () => {
     expect(db.all("SELECT * FROM notes")).toHaveLength(3);
   });
 });
-
-describe("sqlite-1: a native module that cannot be loaded", () => {
-  const hasOwn = process.getBuiltinModule?.("node:sqlite" as "node:fs") !== undefined;
-
-  it.each([
-    ["not installed", (packages: string) => rmSync(join(packages, "better-sqlite3"), { recursive: true })],
-    [
-      "install script was not run",
-      (packages: string) => rmSync(join(packages, "better-sqlite3", "build"), { recursive: true }),
-    ],
-    [
-      "built for another Node",
-      (packages: string) =>
-        writeFileSync(
-          join(packages, "better-sqlite3", "build", "Release", "better_sqlite3.node"),
-          "a file for another machine",
-        ),
-    ],
-  ])("%s", async (cause, damage) => {
-    const packages = consumer();
-    damage(packages);
-    const program = `
-      import { openDatabase } from "@toolhaft/sqlite";
-      try {
-        const db = await openDatabase({ path: ${JSON.stringify(join(packages, "x.db"))}, family: "x", migrations: [] });
-        console.log(JSON.stringify({ driver: db.driver }));
-        db.close();
-      } catch (error) {
-        console.log(JSON.stringify({ code: error.code, message: error.message, hint: error.hint }));
-      }`;
-    writeFileSync(join(packages, "..", "program.mjs"), program);
-    const { stdout } = await run(process.execPath, [join(packages, "..", "program.mjs")]);
-    const answer: unknown = JSON.parse(stdout);
-    if (hasOwn) return void expect(answer).toEqual({ driver: "node:sqlite" });
-    expect(answer).toMatchObject({ code: "unavailable", message: expect.stringContaining(cause) });
-    expect(answer).toMatchObject({ hint: expect.stringMatching(/^npm .*Node 22\.13 or later/s) });
-    expect(existsSync(join(packages, "x.db"))).toBe(false);
-  });
-});
-
-/** A project with the built package and its own copy of the native module. */
-function consumer(): string {
-  const packages = join(temporaryFolder(), "node_modules");
-  const require = createRequire(join(here, "package.json"));
-  mkdirSync(join(packages, "@toolhaft", "sqlite"), { recursive: true });
-  cpSync(join(here, "dist"), join(packages, "@toolhaft", "sqlite", "dist"), { recursive: true });
-  cpSync(join(here, "package.json"), join(packages, "@toolhaft", "sqlite", "package.json"));
-  symlinkSync(resolve(here, "..", "core"), join(packages, "@toolhaft", "core"));
-  const native = dirname(require.resolve("better-sqlite3/package.json"));
-  for (const part of ["package.json", "lib", join("build", "Release", "better_sqlite3.node")]) {
-    cpSync(join(native, part), join(packages, "better-sqlite3", part), { recursive: true });
-  }
-  const bindings = dirname(createRequire(join(native, "package.json")).resolve("bindings/package.json"));
-  cpSync(bindings, join(packages, "bindings"), { recursive: true });
-  cpSync(join(bindings, "..", "file-uri-to-path"), join(packages, "file-uri-to-path"), {
-    recursive: true,
-    dereference: true,
-  });
-  return packages;
-}

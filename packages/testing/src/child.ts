@@ -11,9 +11,9 @@ export interface Child {
   hasLines(count: number): Promise<void>;
 }
 
-/** Starts a program of a test as a real process, killed when the test ends; what it imports are the built packages. */
-export function startChild(file: string, args: readonly string[]): Child {
-  const child = spawn(process.execPath, [file, ...args], { stdio: ["pipe", "pipe", "pipe"] });
+/** Starts a program of a test as a real process, killed when the test ends; what it imports are the built packages. `node`: another one than runs the tests. */
+export function startChild(file: string, args: readonly string[], node = process.execPath): Child {
+  const child = spawn(node, [file, ...args], { stdio: ["pipe", "pipe", "pipe"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   const lines: string[] = [];
   let rest = "";

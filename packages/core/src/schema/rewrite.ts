@@ -23,14 +23,16 @@ export function rewrite(
 }
 
 /**
- * The base form as models read it: without `minLength: 1`. It stands at nearly every text field and no model needs to be told,
- * while each costs five tokens in every listing; core checks it all the same.
+ * The base form as models read it: without `minLength: 1` of texts and `minimum: 0` of whole numbers. They stand at nearly every
+ * text, count and offset and no model needs to be told, while each costs four to five tokens in every listing; core checks them
+ * all the same.
  */
 export function forModels(schema: JsonSchema): JsonSchema {
   return rewrite(schema, (one) => {
-    if (one.minLength !== 1) return one;
-    const { minLength: _, ...rest } = one;
-    return rest;
+    const untold = (keyword: string): boolean =>
+      (keyword === "minLength" && one.minLength === 1) ||
+      (keyword === "minimum" && one.minimum === 0 && one.type === "integer");
+    return Object.fromEntries(Object.entries(one).filter(([keyword]) => !untold(keyword)));
   });
 }
 

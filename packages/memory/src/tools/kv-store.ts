@@ -1,4 +1,4 @@
-import { defineTool } from "@toolhaft/core";
+import { defineTool, showInvisible } from "@toolhaft/core";
 import { z } from "zod";
 import type { Keys } from "../kv.ts";
 import { warningLines } from "../present.ts";
@@ -29,11 +29,11 @@ export function storeKeyTool(keys: Keys) {
     annotations: overwriting,
     execute: (input, ctx) => keys.store(input, ctx),
     render({ key, version, created, bytes, warnings }, _input, toolName) {
-      const line = `Stored ${JSON.stringify(key)} (version ${version}, ${bytes} bytes, ${created ? "new" : "replaced"}).`;
-      return [
-        line,
-        ...warningLines(warnings, `To take it back: ${toolName("memory_delete")} with key ${JSON.stringify(key)}.`),
-      ].join("\n");
+      const name = showInvisible(JSON.stringify(key));
+      const line = `Stored ${name} (version ${version}, ${bytes} bytes, ${created ? "new" : "replaced"}).`;
+      return [line, ...warningLines(warnings, `To take it back: ${toolName("memory_delete")} with key ${name}.`)].join(
+        "\n",
+      );
     },
   });
 }

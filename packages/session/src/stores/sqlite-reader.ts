@@ -82,17 +82,33 @@ export class SqliteSessionReader implements SessionReader {
     return db === undefined || row === undefined ? undefined : summaryOf(db, row);
   }
 
-  async near(id: string, limit: number): Promise<readonly string[]> {
+  async near(
+    id: string,
+    limit: number,
+    _signal?: AbortSignal,
+    directories: readonly string[] | "all" = "all",
+  ): Promise<readonly string[]> {
     const db = await this.#database();
     const start = id.slice(0, 6);
+    const inside = insideOf(directories);
     return (
       db
-        ?.all<{ id: string }>("SELECT id FROM sessions WHERE substr(id, 1, ?) = ? ORDER BY updated DESC LIMIT ?", [
-          start.length,
-          start,
-          limit,
-        ])
+        ?.all<{ id: string }>(
+          `SELECT s.id FROM sessions s WHERE substr(s.id, 1, ?) = ? AND ${inside.sql} ORDER BY s.updated DESC LIMIT ?`,
+          [start.length, start, ...inside.parameters, limit],
+        )
         .map((row) => row.id) ?? []
+    );
+  }
+
+  async known(ids: readonly string[]): Promise<readonly string[]> {
+    const db = await this.#database();
+    return (
+      db
+        ?.all<{ id: string }>("SELECT id FROM sessions WHERE id IN (SELECT value FROM json_each(?))", [
+          JSON.stringify(ids),
+        ])
+        .map(({ id }) => id) ?? []
     );
   }
 

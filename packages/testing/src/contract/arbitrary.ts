@@ -59,7 +59,11 @@ function integers(schema: JsonSchema): Arbitrary<unknown> {
   const step = numberOf(schema.multipleOf, 1);
   const min = Math.ceil(numberOf(schema.minimum, Number.MIN_SAFE_INTEGER) / step);
   const max = Math.floor(numberOf(schema.maximum, Number.MAX_SAFE_INTEGER) / step);
-  return fc.integer({ min: Math.max(min, -(2 ** 40)), max: Math.min(max, 2 ** 40) }).map((value) => value * step);
+  const from = (least: number): Arbitrary<number> =>
+    fc.integer({ min: Math.max(least, -(2 ** 40)), max: Math.min(max, 2 ** 40) });
+  // That a count is never negative goes without saying in a schema.
+  const any = min < 0 && max >= 0 ? fc.oneof({ weight: 7, arbitrary: from(0) }, from(min)) : from(min);
+  return any.map((value) => value * step);
 }
 
 function numbers(schema: JsonSchema): Arbitrary<unknown> {

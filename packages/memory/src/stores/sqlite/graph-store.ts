@@ -206,7 +206,7 @@ function find(db: Database, caller: Caller, nameOrId: string): Entity[] {
     .map(toEntity);
 }
 
-/** An entity takes its edges along: those removed at the same time come back with it. */
+/** An entity takes its edges along: those removed at the same time, and no others, come back with it. */
 function setRemoved(db: Database, caller: Caller, id: string, removed: boolean, at: number): string[] | undefined {
   const entity = db.get<EntityRow>(
     `SELECT ${entityColumns} FROM entities e WHERE e.workspace = :workspace AND e.agent = :agent AND e.id = :id`,
@@ -217,18 +217,34 @@ function setRemoved(db: Database, caller: Caller, id: string, removed: boolean, 
 
 function setEntityRemoved(db: Database, entity: EntityRow, removed: boolean, at: number): string[] {
   if ((entity.removed_at !== null) === removed) return [];
-  const when = removed ? "d.removed_at IS NULL" : "d.removed_at = :was";
-  const otherEnd = `NOT EXISTS (SELECT 1 FROM entities e WHERE e.row IN (d.from_row, d.to_row) AND e.row <> :row AND e.removed_at IS NOT NULL)`;
-  const parameters: Record<string, number> = removed
-    ? { row: entity.row }
-    : { row: entity.row, was: entity.removed_at ?? 0 };
-  const edges = db.all<{ id: string }>(
-    `SELECT d.id FROM edges d WHERE (d.from_row = :row OR d.to_row = :row) AND ${when} ${removed ? "" : `AND ${otherEnd}`} ORDER BY d.id`,
+  const atEntity = "(d.from_row = :row OR d.to_row = :row)";
+  const { row } = entity;
+  if (removed) {
+    // Later than any edge that was removed by itself, also on a clock that stands still.
+    const last = db.get<{ last: number | null }>(`SELECT max(d.removed_at) AS last FROM edges d WHERE ${atEntity}`, {
+      row,
+    })?.last;
+    const when = Math.max(at, (last ?? 0) + 1);
+    const edges = db.all<{ id: string }>(
+      `UPDATE edges AS d SET removed_at = :when WHERE ${atEntity} AND d.removed_at IS NULL RETURNING id`,
+      { row, when },
+    );
+    db.run("UPDATE entities SET removed_at = ? WHERE row = ?", [when, row]);
+    return [entity.id, ...edges.map(({ id }) => id).sort()];
+  }
+  const parameters = { row, was: entity.removed_at };
+  const goneEnd = `(SELECT e.removed_at FROM entities e WHERE e.row IN (d.from_row, d.to_row) AND e.row <> :row AND e.removed_at IS NOT NULL)`;
+  // What leads to another removed entity comes back with that one.
+  db.run(
+    `UPDATE edges AS d SET removed_at = ${goneEnd} WHERE ${atEntity} AND d.removed_at = :was AND ${goneEnd} IS NOT NULL`,
     parameters,
   );
-  db.run("UPDATE entities SET removed_at = ? WHERE row = ?", [removed ? at : null, entity.row]);
-  for (const edge of edges) db.run("UPDATE edges SET removed_at = ? WHERE id = ?", [removed ? at : null, edge.id]);
-  return [entity.id, ...edges.map((edge) => edge.id)];
+  const edges = db.all<{ id: string }>(
+    `UPDATE edges AS d SET removed_at = NULL WHERE ${atEntity} AND d.removed_at = :was AND ${goneEnd} IS NULL RETURNING id`,
+    parameters,
+  );
+  db.run("UPDATE entities SET removed_at = NULL WHERE row = ?", [row]);
+  return [entity.id, ...edges.map(({ id }) => id).sort()];
 }
 
 function setEdgeRemoved(db: Database, caller: Caller, id: string, removed: boolean, at: number): string[] | undefined {
