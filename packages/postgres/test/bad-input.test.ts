@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import { type ErrorCode, isToolError } from "@toolhaft/core";
 import type pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -64,7 +65,7 @@ describe("options that cannot be", () => {
       },
       release: () => undefined,
     };
-    const fakePool = { connect: async () => client } as unknown as pg.Pool;
+    const fakePool = Object.assign(new EventEmitter(), { connect: async () => client }) as unknown as pg.Pool;
     const db = postgresDatabase({ pool: fakePool }, "tasks", []);
     expect(await failureOf(db.all("SELECT 1"))).toMatchObject({ code: "unsupported" });
     expect(asked.join(" ")).not.toMatch(/CREATE|INSERT/);

@@ -1,6 +1,7 @@
 import type { Caller, Candidate, CandidateQuery, Candidates } from "@toolhaft/memory";
 import { type CandidateRow, toCandidate } from "@toolhaft/memory/adapter";
 import type { Sql } from "../database.ts";
+import { termKey } from "../term-key.ts";
 import { callerParameters, filterConditions, type Named } from "./read.ts";
 import { candidateColumns, candidateTables, live, visible } from "./rows.ts";
 
@@ -53,7 +54,7 @@ async function partitionsOf(db: Sql, caller: Caller, scope: CandidateQuery["scop
 
 /** A term as it stands in the index of a partition. */
 function placed(partitions: readonly Partition[], term: string): string[] {
-  return partitions.map(({ id }) => `${id.toString(36)}:${term}`);
+  return partitions.map(({ id }) => termKey(`${id.toString(36)}:${term}`));
 }
 
 /** Only terms that occur. */

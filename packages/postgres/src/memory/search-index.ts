@@ -1,6 +1,7 @@
 import type { Caller, MemoryRecord, Terms } from "@toolhaft/memory";
 import { type Place, prefixed, subjectsOf } from "@toolhaft/memory/adapter";
 import type { Sql } from "../database.ts";
+import { termKey } from "../term-key.ts";
 
 /** Taken by every write: what moves neighbours, counts and duplicates of one workspace happens one after another. */
 export async function lockWorkspace(db: Sql, { workspace }: Pick<Caller, "workspace">): Promise<void> {
@@ -78,6 +79,6 @@ export async function insertTerms(db: Sql, row: number, partition: number, terms
   distinct.delete("");
   await db.run(
     "INSERT INTO @memory_terms(row, title, body, tags, about, len, terms) VALUES(?, ?, ?, ?, ?, ?, ?::text[])",
-    [row, ...columns, terms.length, [...distinct]],
+    [row, ...columns, terms.length, [...distinct].map(termKey)],
   );
 }

@@ -1,8 +1,8 @@
 import type { SearchedPart } from "@toolhaft/session";
 import { type Candidate, type Matcher, mostCandidates, recency, weightOf } from "@toolhaft/session/adapter";
 import type { Sql } from "../database.ts";
+import { termKey } from "../term-key.ts";
 import { candidateFields, candidateJoin, type SearchScope } from "./scope.ts";
-import { termKey } from "./words.ts";
 
 /** Of a term in more texts than these it is known that it is frequent, and that is enough. */
 const mostCounted = 20_000;

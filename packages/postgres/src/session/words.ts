@@ -1,13 +1,11 @@
-import { createHash } from "node:crypto";
 import { indexedTexts } from "@toolhaft/session/adapter";
 import { analyse } from "@toolhaft/text";
 import type { PostgresDatabase } from "../database.ts";
+import { termKey } from "../term-key.ts";
 
 /** Parts that are indexed in one transaction, and the characters of texts after which one ends. */
 const batch = 500;
 const batchCharacters = 4_000_000;
-/** An index of arrays holds no term above 2,700 bytes; a longer word is known by its digest. */
-const longestTerm = 200;
 
 interface NewPart {
   row: number;
@@ -66,11 +64,6 @@ function wordsOf(part: Omit<NewPart, "row">): PartWords {
     if (counts.size > 0) fields.push({ field, terms: [...counts.keys()], counts: [...counts.values()] });
   }
   return { fields, length };
-}
-
-/** How a term is written in the index. */
-export function termKey(term: string): string {
-  return term.length <= longestTerm ? term : `\u0001${createHash("sha256").update(term).digest("base64url")}`;
 }
 
 /** Of several that index the same parts the first writes them; those that wait for it find nothing left to do. */
