@@ -20,8 +20,8 @@ const position: Check = (value) => {
   if (!isRecord(value)) return "is no position";
   const { line, character } = value;
   if (!Number.isInteger(line) || !Number.isInteger(character)) return "is no position";
-  value.line = Math.max(0, Number(line));
-  value.character = Math.max(0, Number(character));
+  if (Number(line) < 0) value.line = 0;
+  if (Number(character) < 0) value.character = 0;
   return undefined;
 };
 const range: Check = (value) => {

@@ -31,7 +31,8 @@ export function record(required: Fields, optional: Fields = {}): Check {
       if (fault !== undefined) return below(`.${key}`, fault);
     }
     for (const [key, check] of mays) {
-      if (value[key] !== undefined && check(value[key]) !== undefined) delete value[key];
+      const field = value[key];
+      if (field !== undefined && check(field) !== undefined) delete value[key];
     }
     return undefined;
   };

@@ -22,7 +22,7 @@ test("B1 the first references of a fresh pool on 600 files are all there, and eq
     expect(first.data).toMatchObject({ complete: true, total: tree.references });
     for (let call = 0; call < 9; call++) expect((await ask()).data.places).toEqual(first.data.places);
   }
-});
+}, 1_800_000);
 
 test("B1 with the syntax server allowed an answer is whole or marked partial, never short and complete", async () => {
   const tree = long ? generatedTree() : generatedTree(4);

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmod, cp, mkdir, stat, symlink } from "node:fs/promises";
+import { chmod, cp, mkdir, rm, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { changedPaths, long, tempWorkspace } from "@toolhaft/testing";
 import ts from "typescript";
@@ -150,16 +150,14 @@ describe("resource operations in every combination of options", () => {
     expect(changedPaths(before, f.workspace.snapshot())).toEqual([]);
     const result = await f.family.call("rename", input);
     expect(preview.ok).toBe(result.ok);
-    if (!result.ok) {
-      expect(changedPaths(before, f.workspace.snapshot())).toEqual([]);
-      return result.error.code;
-    }
+    if (!result.ok) expect(changedPaths(before, f.workspace.snapshot())).toEqual([]);
     const now: Record<string, string> = {};
     for (const path of f.workspace.snapshot().keys()) {
       if (path.startsWith(`${folder}/w/`) && !path.endsWith("/"))
         now[path.slice(folder.length + 3)] = await f.workspace.read(path);
     }
-    return now;
+    await rm(f.workspace.path(folder), { recursive: true });
+    return result.ok ? now : result.error.code;
   }
   const unchanged = { "file.txt": "file\n", "other.txt": "other\n", "full/in.txt": "in\n", "first.txt": "2 1 first\n" };
   const without = (...names: string[]) =>
