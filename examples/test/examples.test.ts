@@ -16,6 +16,7 @@ import { readOverMcp } from "../mcp-client/main.ts";
 import { start } from "../mcp-http-server/main.ts";
 import { createFile } from "../policy-and-approval/main.ts";
 import { recorded } from "../session/main.ts";
+import { traced } from "../tracing/main.ts";
 
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
@@ -82,6 +83,15 @@ describe("examples", () => {
       ok: false,
       text: "not_found: beer is not on the menu\nhint: there are: tea, cake",
     });
+  });
+
+  it("tracing: a span for each call, under the step that made it", async () => {
+    await using workspace = await tempWorkspace({ "a.txt": "one\n" });
+    expect(await traced(["a.txt", "b.txt"], workspace.directory)).toEqual([
+      "step 1 > execute_tool hashline_read: ok",
+      "step 1 > execute_tool hashline_read: failed: not_found",
+      "step 1: ok",
+    ]);
   });
 
   it("policy-and-approval: allowed, asked for, and denied", async () => {

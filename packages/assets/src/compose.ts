@@ -54,7 +54,17 @@ export function composePermissions(
     ...readOnlyLost(skills),
   ];
   conflicts.sort((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"));
-  return { semantics, effective: effectiveOf(grants, [...removals, ...denials]), conflicts };
+  const inForce = semantics === "restrict" ? grants.filter((grant) => isInEvery(grant, skills)) : grants;
+  return { semantics, effective: effectiveOf(inForce, [...removals, ...denials]), conflicts };
+}
+
+/** With lists that fence: whether every skill that has a list grants all calls of a rule. */
+function isInEvery({ rule }: OwnedRule, skills: readonly ComposedSkill[]): boolean {
+  return skills.every(
+    ({ spec: { allowedTools } }) =>
+      allowedTools === undefined ||
+      allowedTools.some((other) => ["covers", "equal"].includes(relateRules(other, rule).relation)),
+  );
 }
 
 function denialsOf(role: RoleSpec): OwnedRule[] {

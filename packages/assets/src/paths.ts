@@ -1,14 +1,20 @@
-import { isAbsolute, relative, sep } from "node:path";
+import { isAbsolute, sep } from "node:path";
 import { ToolError } from "@toolhaft/core";
 
 /** Whether `path` is `folder` or lies below it, by component. */
 export function isInside(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+  return path === folder || path.startsWith(belowOf(folder));
+}
+
+/** What the paths below a folder begin with. */
+function belowOf(folder: string): string {
+  return folder.endsWith(sep) ? folder : folder + sep;
 }
 
 /** Relative to the directory with "/", absolute outside. */
 export function shownPath(path: string, directory: string): string {
-  const text = isInside(directory, path) && path !== directory ? relative(directory, path) : path;
+  // Cut, not asked of `relative`: a catalog shows thousands of paths that are normal already.
+  const text = isInside(directory, path) && path !== directory ? path.slice(belowOf(directory).length) : path;
   return sep === "/" ? text : text.replaceAll(sep, "/");
 }
 

@@ -163,4 +163,22 @@ describe('with semantics: "restrict"', () => {
       expect(conflicts.filter(({ kind }: { kind: string }) => kind === "starved")).toEqual([]);
     }
   });
+  it("what is in force is what every list grants", async () => {
+    const granted = async (a: string, b: string, semantics: "grant" | "restrict") =>
+      (await both(a, b, semantics)).effective.map(({ rule, from }: { rule: string; from: string[] }) => [rule, from]);
+    const lists = ["allowed-tools: Bash(git *) Read Write", "allowed-tools: Bash(git status) Read"] as const;
+    expect(await granted(...lists, "restrict")).toEqual([
+      ["Read", ["a", "b"]],
+      ["Bash(git status)", ["b"]],
+    ]);
+    expect((await granted(...lists, "grant")).map(([rule]: [string]) => rule)).toEqual([
+      "Bash(git *)",
+      "Read",
+      "Write",
+      "Bash(git status)",
+    ]);
+    // A skill without a list fences nothing, one with an empty list everything.
+    expect(await granted("allowed-tools: Read", "license: MIT", "restrict")).toEqual([["Read", ["a"]]]);
+    expect(await granted("allowed-tools: Read", "allowed-tools: []", "restrict")).toEqual([]);
+  });
 });

@@ -10,7 +10,7 @@ const fixture = (name: string): string => fileURLToPath(new URL(`./fixtures/${na
 const preload = pathToFileURL(fixture("kill-at.mjs")).href;
 
 /** One change in a process of its own that is killed at the n-th call that changes a file; 0 kills nowhere. */
-async function changeKilledAt(one: Setting, tool: string, input: unknown, at: number, when: "before" | "after") {
+async function changeKilledAt(one: Setting, { tool, input }: Change, at: number, when: Point["when"]) {
   const child = spawn(
     process.execPath,
     ["--import", preload, fixture("one-change.mjs"), one.directory, tool, JSON.stringify(input)],
@@ -23,32 +23,82 @@ async function changeKilledAt(one: Setting, tool: string, input: unknown, at: nu
   return { killed: signal === "SIGKILL", out, calls: Number(/calls (\d+)/.exec(out)?.[1] ?? 0) };
 }
 
-const contentOf = (one: Setting): string =>
-  [...one.tree()]
-    .filter(([path]) => path.startsWith(".agents/skills/s/"))
-    .map(([path, state]) => `${path} ${state}`)
-    .sort()
-    .join("\n");
-
-/** What the history calls newest is what is on disk: going back to it changes nothing. */
-async function expectHead(one: Setting, version: number): Promise<void> {
-  expect(await one.error("rollback", { name: "s", version })).toMatchObject({
-    code: "invalid_input",
-    message: expect.stringContaining("already as wanted"),
-  });
+interface Change {
+  tool: string;
+  input: object;
+  /** The skill that is changed. @default "s" */
+  name?: string;
+  /** What comes before it. */
+  prepare?(one: Setting): Promise<unknown>;
 }
 
-const changes = [
+interface Point {
+  at: number;
+  when: "before" | "after";
+}
+
+const changes: readonly Change[] = [
+  {
+    tool: "skill_evolve_create",
+    input: { name: "made", manifest: { description: "d" }, body: "new\n" },
+    name: "made",
+  },
   { tool: "skill_evolve_update", input: { name: "s", body: "new\n" } },
+  { tool: "skill_evolve_patch", input: { name: "s", old_string: "old", new_string: "new" } },
+  {
+    tool: "skill_evolve_rollback",
+    input: { name: "s", version: 1 },
+    async prepare(one) {
+      await one.data("write", { skill: "s", path: "references/more.md", body: "more\n" });
+      await one.data("update", { name: "s", body: "newer\n" });
+    },
+  },
   { tool: "skill_evolve_write_file", input: { skill: "s", path: "references/deep/b.md", body: "b\n" } },
   { tool: "skill_evolve_remove_file", input: { skill: "s", path: "references/a.md" } },
   { tool: "skill_evolve_delete", input: { name: "s" } },
 ];
 
-const made = (): Setting => {
+const contentOf = (one: Setting, name: string): string =>
+  [...one.tree()]
+    .filter(([path]) => path.startsWith(`.agents/skills/${name}/`))
+    .map(([path, state]) => `${path} ${state}`)
+    .sort()
+    .join("\n");
+
+/** What the history calls newest is what is on disk: going back to it changes nothing. */
+async function expectHead(one: Setting, name: string, version: number): Promise<void> {
+  expect(await one.error("rollback", { name, version })).toMatchObject({
+    code: "invalid_input",
+    message: expect.stringContaining("already as wanted"),
+  });
+}
+
+async function expectWhole(one: Setting, change: Change, before: string, after: string): Promise<void> {
+  const { name = "s", tool, input } = change;
+  // The next change first makes whole what was left.
+  const next = await one.call("write", { skill: name, path: "references/next.md", body: "next\n" });
+  if (next.ok) await one.data("remove", { skill: name, path: "references/next.md" });
+  else expect(next.error.code, next.text).toBe("not_found");
+  if (!next.ok && tool === "skill_evolve_create") {
+    // Making it again, too, first makes whole what was left, and that may be the skill.
+    const again = await one.call("create", { ...input });
+    if (!again.ok) expect(again.error.code, again.text).toBe("conflict");
+    expect(contentOf(one, name)).toBe(after);
+  } else {
+    expect([before, after]).toContain(contentOf(one, name));
+    if (!next.ok) await one.data("rollback", { name });
+  }
+  const { history } = await one.data("inspect", { name, type: "skill" });
+  const versions = history.map(({ version }: { version: number }) => version);
+  expect(versions).toEqual(versions.map((_: number, i: number) => (versions[0] ?? 1) + i));
+  await expectHead(one, name, versions.at(-1));
+}
+
+const made = async ({ prepare }: Change): Promise<Setting> => {
   const one = setting({ evolve: true });
   one.skill("s", "", "old\n");
   one.file(".agents/skills/s/references/a.md", "a\n");
+  await prepare?.(one);
   return one;
 };
 
@@ -58,34 +108,27 @@ describe("killed at any write", () => {
     {
       timeout: 900_000,
     },
-    async ({ tool, input }) => {
-      const whole = made();
-      const before = contentOf(whole);
-      const { calls, out } = await changeKilledAt(whole, tool, input, 0, "before");
+    async (change) => {
+      const { name = "s" } = change;
+      const whole = await made(change);
+      const before = contentOf(whole, name);
+      const { calls, out } = await changeKilledAt(whole, change, 0, "before");
       expect(out).toContain('"version":');
       expect(calls).toBeGreaterThan(2);
-      const after = contentOf(whole);
+      const after = contentOf(whole, name);
       expect(after).not.toBe(before);
-      const points = Array.from({ length: calls }, (_, i) => i + 1).flatMap((at) =>
-        (["before", "after"] as const).map((when) => ({ at, when })),
-      );
-      // One point in the middle in the quick suite, all of them in the long one.
+      // The calls follow one another: what is there after one is what is there before the next.
+      const points: Point[] = Array.from({ length: calls }, (_, i) => ({ at: i + 1, when: "before" }));
+      points.push({ at: calls, when: "after" });
+      // One point in the middle in the quick suite, all of them in the long one, two processes at a time.
       const chosen = long ? points : points.slice(points.length / 2, points.length / 2 + 1);
-      for (const { at, when } of chosen) {
-        const one = made();
-        const { killed } = await changeKilledAt(one, tool, input, at, when);
+      const check = async ({ at, when }: Point): Promise<void> => {
+        const one = await made(change);
+        const { killed } = await changeKilledAt(one, change, at, when);
         expect(killed, `${when} call ${at}`).toBe(true);
-        // The next change first makes whole what was left.
-        const next = await one.call("write", { skill: "s", path: "references/next.md", body: "next\n" });
-        if (next.ok) await one.data("remove", { skill: "s", path: "references/next.md" });
-        else expect(next.error.code, next.text).toBe("not_found");
-        expect([before, after], `${when} call ${at}`).toContain(contentOf(one));
-        if (!next.ok) await one.data("rollback", { name: "s" });
-        const { history } = await one.data("inspect", { name: "s", type: "skill" });
-        const versions = history.map(({ version }: { version: number }) => version);
-        expect(versions).toEqual(versions.map((_: number, i: number) => (versions[0] ?? 1) + i));
-        await expectHead(one, versions.at(-1));
-      }
+        await expectWhole(one, change, before, after);
+      };
+      for (let i = 0; i < chosen.length; i += 2) await Promise.all(chosen.slice(i, i + 2).map(check));
     },
   );
 });
@@ -123,6 +166,6 @@ describe("two processes", () => {
     const versions = history.map((entry: { version: number }) => entry.version);
     expect(versions.at(-1)).toBe(version);
     expect(versions).toEqual(versions.map((_: number, i: number) => versions[0] + i));
-    await expectHead(one, version);
+    await expectHead(one, "s", version);
   });
 });

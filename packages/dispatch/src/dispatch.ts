@@ -188,7 +188,9 @@ async function drain(engines: readonly Engine[], timeoutMs: number): Promise<{ u
   const left = await Promise.all(
     engines.map(async (engine) => {
       await engine.changes.until(
-        async () => ((await open(engine, 1)).items.length === 0 ? true : undefined),
+        async () =>
+          // What runs here is unfinished: the store need not be asked.
+          !engine.isRunning() && (await open(engine, 1)).items.length === 0 ? true : undefined,
         Math.max(0, deadline - performance.now()),
         new AbortController().signal,
         ({ kind }) => ending.has(kind),

@@ -461,6 +461,7 @@ describe("shutdown, instance", () => {
   it("instance-2 a new conversation of the same session finds its tasks", async () => {
     const desk = await openDesk();
     const ids = [await desk.launch("echo"), await desk.launch("hang"), await desk.launch("fail")];
+    await desk.until(ids[0] ?? "", "completed");
     await desk.until(ids[1] ?? "", "running");
     const other = await desk.another();
     const status = await other.call("dispatch_status", {});

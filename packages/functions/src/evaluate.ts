@@ -27,6 +27,18 @@ export interface Scene {
 
 const absent: ArtifactFact = { state: "missing", unchecked: 0 };
 
+/** Whether a condition holds, without saying why: steps ask this of each function in each round. */
+export function holds({ ast }: FunctionCondition, scene: Scene): boolean {
+  return ast !== undefined && evaluateCondition(ast, factsOf(scene, false), scene.registry).value;
+}
+
+/** Whether the gate is open, as far as its condition goes; a function without one has none to shut. */
+export function gateHolds(scene: Scene): boolean {
+  const { gate } = scene.spec;
+  if (gate === undefined) return true;
+  return gate.ast !== undefined && evaluateCondition(gate.ast, factsOf(scene, true), scene.registry).value;
+}
+
 /** Whether a condition holds, and why. One that was not understood never does. */
 export function judge(condition: FunctionCondition, scene: Scene): Verdict {
   if (condition.ast === undefined) {

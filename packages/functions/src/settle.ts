@@ -1,5 +1,5 @@
 import { activate, type Draft, deactivate, edit } from "./draft.ts";
-import { judge, judgeGate, type Scene } from "./evaluate.ts";
+import { gateHolds, holds, type Scene } from "./evaluate.ts";
 import type { ArtifactFact, FunctionRecord, Phase, SessionState } from "./model.ts";
 import { byPriority, type FunctionSpec, type SpecIndex } from "./specs/specs.ts";
 
@@ -53,13 +53,12 @@ export function nextPhase(
   if (scene === undefined) return record.phase === "paused" ? "gated" : record.phase;
   if (!isGateOpen(scene, index)) return "gated";
   const until = scene.spec.continueUntil;
-  return until !== undefined && judge(until, scene).value ? "complete" : "active";
+  return until !== undefined && holds(until, scene) ? "complete" : "active";
 }
 
 /** The gate, and every function that is required active or complete. */
 function isGateOpen(scene: Scene, index: SpecIndex): boolean {
-  const gate = judgeGate(scene);
-  if (gate !== undefined && !gate.value) return false;
+  if (!gateHolds(scene)) return false;
   return scene.spec.requires.every((name) => isMet(name, scene.spec, scene.state, index));
 }
 
@@ -77,7 +76,7 @@ function fireTransitions(draft: Draft): boolean {
       const record = draft.functions[id];
       const scene = record && sceneOf(draft, record, spec);
       if (!record || !spec || !scene || record.fired.some((mark) => mark.index === index)) continue;
-      if (!judge(transition.when, scene).value) continue;
+      if (!holds(transition.when, scene)) continue;
       edit(draft, id, { fired: [...record.fired, { index, at: draft.facts.now }] });
       const { activate: begins, deactivate: ends } = transition;
       draft.log.push({ kind: "fired", function: id, run: record.run, index, activate: begins, deactivate: ends });

@@ -2,12 +2,15 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ToolError } from "@toolhaft/core";
 import type { ServerReport } from "./answer.ts";
+import { checkAnswer } from "./answer-shapes.ts";
 import { errorCode, ResponseError } from "./connection.ts";
 import type { Engine } from "./engine.ts";
 import type { Feature } from "./features.ts";
 import type { CallScope } from "./launch.ts";
 import { describeLoss, ServerLost } from "./loss.ts";
-import type { RequestOptions, ServerLife } from "./server.ts";
+import { cutText } from "./positions.ts";
+import type { RequestOptions } from "./requests.ts";
+import type { ServerLife } from "./server.ts";
 import type { Serving } from "./serving.ts";
 import type { FileText } from "./texts.ts";
 import { pathToUri } from "./uris.ts";
@@ -210,15 +213,17 @@ function session(call: Call, life: ServerLife, feature: Feature, languageId: str
     life,
     languageId,
     uri,
-    request: (method, params, options = {}) => {
+    request: async <R>(method: string, params: unknown, options: Pick<RequestOptions, "retry" | "timeoutMs"> = {}) => {
       const bound = options.timeoutMs ?? call.engine.boundFor(life, feature);
       const left = call.deadline - performance.now();
-      return life.request(method, params, {
+      const result = await life.request<R>(method, params, {
         uri,
         signal: call.scope.signal,
         timeoutMs: Math.max(1, Math.min(bound, left)),
         ...(options.retry !== undefined && { retry: options.retry }),
       });
+      checkAnswer(life.id, method, result);
+      return result;
     },
   };
 }
@@ -249,5 +254,5 @@ function needs(life: ServerLife): string | undefined {
 }
 
 function cut(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+  return text.length <= max ? text : `${cutText(text, max - 1)}…`;
 }

@@ -40,6 +40,9 @@ export const errorCode = {
   requestCancelled: -32800,
 } as const;
 
+/** MessageWriteError, MessageReadError, PendingResponseRejected and ConnectionInactive of `vscode-jsonrpc`. */
+const brokenPipe: ReadonlySet<number> = new Set([-32099, -32098, -32097, -32096]);
+
 /** Opens the wire over a server's pipes; the protocol library is loaded here, with the first server. */
 export async function openConnection(stdout: Readable, stdin: Writable, incoming: Incoming): Promise<Connection> {
   const protocol = await import("vscode-languageserver-protocol/node");
@@ -85,6 +88,8 @@ export async function openConnection(stdout: Readable, stdin: Writable, incoming
           ? await connection.sendRequest(method, source.token)
           : await connection.sendRequest(method, protocol.ParameterStructures.auto, params, source.token);
       } catch (error) {
+        // these are the library's own: the pipe broke, the server has said nothing
+        if (error instanceof protocol.ResponseError && brokenPipe.has(error.code)) throw new Error(error.message);
         if (error instanceof protocol.ResponseError) throw new ResponseError(error.code, error.message, error.data);
         throw error;
       } finally {

@@ -1,11 +1,11 @@
-import { type Clock, systemClock, ToolError } from "@toolhaft/core";
+import { type Clock, systemClock } from "@toolhaft/core";
 import { createProcessHost, type ProcessHost } from "@toolhaft/process";
-import { createWorkspace, type Workspace } from "@toolhaft/workspace";
+import type { Workspace } from "@toolhaft/workspace";
 import { markdownFiles } from "./bridges/markdown-files.ts";
 import { createVueBridge } from "./bridges/vue.ts";
 import type { Registry } from "./config.ts";
 import { defaultTimeouts, type ServerDefinition, type Timeouts } from "./definition.ts";
-import { type DiskMonitor, type DiskReader, openDiskMonitor } from "./disk-watch.ts";
+import { createDiskReaders, type DiskReaders } from "./disk-readers.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import { ServerEntry } from "./entry.ts";
 import type { Feature } from "./features.ts";
@@ -18,7 +18,8 @@ import type { ServerLife } from "./server.ts";
 import { orderedDefinitions, partnerLanguage, partnerPlugins, type Serving, type ServingFile } from "./serving.ts";
 import { openOrChange, type Synced, syncWithDisk } from "./sync.ts";
 import { createTexts, type FileText, type Texts } from "./texts.ts";
-import { isInside, realPathOf, uriToPath } from "./uris.ts";
+import { realPathOf, uriToPath } from "./uris.ts";
+import { createWorkspaces, type Workspaces } from "./workspaces.ts";
 
 /** How long a look at what serves a file holds. */
 const servingMemoryMs = 2_000;
@@ -33,14 +34,11 @@ export class Engine {
   readonly options: EngineOptions;
   readonly choices: FolderChoices;
   #entries = new Map<string, ServerEntry>();
-  #monitors = new Map<string, Promise<DiskMonitor>>();
-  #readers = new Map<ServerEntry, DiskReader>();
-  #workspaces = new Map<string, Workspace>();
+  readonly #disk: DiskReaders;
+  readonly #workspaces: Workspaces;
   #servingMemory = new Map<string, { at: number; result: Promise<ServingFile> }>();
   #firstAnswers = new WeakSet<ServerLife>();
-  #commits = 0;
   #seenCommits = new WeakMap<ServerLife, number>();
-  #unsubscribe: () => void = () => {};
   #idleTimer: NodeJS.Timeout | undefined;
   #closed = false;
   #vue = createVueBridge(() => [...this.#entries.values()]);
@@ -51,8 +49,9 @@ export class Engine {
     this.timeouts = { ...defaultTimeouts, ...options.timeouts };
     this.clock = options.clock ?? systemClock;
     this.host = createProcessHost();
-    if (options.workspace) this.#unsubscribe = options.workspace.onCommit(() => this.#afterCommit());
-    this.texts = createTexts((path) => this.#workspaceHolding(path), this.maxFileBytes);
+    this.#disk = createDiskReaders(options.diskSync ?? "auto");
+    this.#workspaces = createWorkspaces(options.workspace);
+    this.texts = createTexts((path) => this.#workspaces.holding(path), this.maxFileBytes);
   }
 
   get maxFileBytes(): number {
@@ -64,28 +63,8 @@ export class Engine {
   }
 
   /** The workspace of a directory: the shared one, or one that this engine makes and closes. */
-  workspaceFor(directory: string, roots: readonly string[] = [directory]): Workspace {
-    if (this.options.workspace) return this.options.workspace;
-    let workspace = this.#workspaces.get(directory);
-    if (!workspace) {
-      const extraRoots = roots.filter((root) => root !== directory).map((path) => ({ path, access: "write" as const }));
-      workspace = createWorkspace({ root: directory, extraRoots });
-      workspace.onCommit(() => this.#afterCommit());
-      this.#workspaces.set(directory, workspace);
-    }
-    return workspace;
-  }
-
-  #workspaceHolding(path: string): Workspace {
-    if (this.options.workspace) return this.options.workspace;
-    for (const [directory, workspace] of this.#workspaces) if (isInside(directory, path)) return workspace;
-    const [first] = this.#workspaces.values();
-    return first ?? this.workspaceFor(process.cwd());
-  }
-
-  /** A commit of this process: the next barrier of every server looks at everything. */
-  #afterCommit(): void {
-    this.#commits++;
+  workspaceFor(directory: string, roots?: readonly string[]): Workspace {
+    return this.#workspaces.of(directory, roots);
   }
 
   /** The servers of a file, in the order of their definitions, and those that are missing. */
@@ -155,7 +134,7 @@ export class Engine {
       clock: this.clock,
       host: this.host,
       plan: async (startScope) => {
-        await this.#listen(entry);
+        await this.#disk.listen(entry);
         await this.#makeRoom(entry);
         return look(startScope);
       },
@@ -213,24 +192,8 @@ export class Engine {
   }
 
   async #retire(entry: ServerEntry): Promise<void> {
-    this.#readers.get(entry)?.close();
-    this.#readers.delete(entry);
+    this.#disk.drop(entry);
     await entry.stop();
-  }
-
-  async #listen(entry: ServerEntry): Promise<void> {
-    const monitor = await this.monitorFor(entry.root);
-    this.#readers.get(entry)?.close();
-    this.#readers.set(entry, monitor.reader());
-  }
-
-  monitorFor(root: string): Promise<DiskMonitor> {
-    let monitor = this.#monitors.get(root);
-    if (!monitor) {
-      monitor = openDiskMonitor(root, this.options.diskSync ?? "auto");
-      this.#monitors.set(root, monitor);
-    }
-    return monitor;
   }
 
   /** Beyond the limit the server that has been idle for longest goes. */
@@ -280,11 +243,11 @@ export class Engine {
     feature: Pick<Feature, "crossFile">,
     file: { text: FileText; languageId: string } | undefined,
   ): Promise<Synced> {
-    const reader = this.#readers.get(entry);
-    if (!reader) throw new ToolError("internal", `${entry.id} runs without a look at the disk`);
-    const monitor = await this.monitorFor(entry.root);
-    const thorough = feature.crossFile || this.#seenCommits.get(life) !== this.#commits;
-    this.#seenCommits.set(life, this.#commits);
+    const { monitor, reader } = await this.#disk.of(entry);
+    const { commits } = this.#workspaces;
+    // after a commit of this process the next look is at everything
+    const thorough = feature.crossFile || this.#seenCommits.get(life) !== commits;
+    this.#seenCommits.set(life, commits);
     const registry = await this.choices.registry(scope.directory);
     const syncing = { life, monitor, reader, texts: this.texts, overrides: registry.files, thorough };
     return syncWithDisk(syncing, scope, feature, file);
@@ -323,10 +286,9 @@ export class Engine {
     if (this.#closed) return;
     this.#closed = true;
     clearInterval(this.#idleTimer);
-    this.#unsubscribe();
     await Promise.all(this.entries.map((entry) => entry.close()));
-    for (const monitor of this.#monitors.values()) (await monitor).close();
+    await this.#disk.close();
     await this.host.close({ graceMs: 1_000 });
-    await Promise.all([...this.#workspaces.values()].map((workspace) => workspace.close()));
+    await this.#workspaces.close();
   }
 }

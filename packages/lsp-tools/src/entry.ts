@@ -1,13 +1,16 @@
 import type { Clock } from "@toolhaft/core";
 import { ToolError } from "@toolhaft/core";
-import { type ChildHandle, descendants, identify, type ProcessHost } from "@toolhaft/process";
+import type { ChildHandle, ProcessHost } from "@toolhaft/process";
+import { beginLife } from "./begin-life.ts";
 import { ResponseError } from "./connection.ts";
+import { type CrashHistory, createCrashHistory } from "./crash-history.ts";
+import { adoptDaemons } from "./daemons.ts";
 import type { ServerDefinition, Timeouts } from "./definition.ts";
 import type { CallScope, Launch, LaunchPlan, Refused } from "./launch.ts";
 import { describeLoss, type Loss, lossWords, ServerLost } from "./loss.ts";
 import { notUsable } from "./not-usable.ts";
-import { beginLife, type LifeOptions, type ServerLife } from "./server.ts";
-import { realPathOf } from "./uris.ts";
+import type { LifeOptions, ServerLife } from "./server.ts";
+import { passStartGate } from "./start-gate.ts";
 import { bounded, TimedOut } from "./waiting.ts";
 
 export type EntryState = "stopped" | "starting" | "loading" | "ready" | "stopping" | "backoff" | "failed";
@@ -28,10 +31,6 @@ export interface EntryOptions {
   hasAnswered(life: ServerLife): boolean;
 }
 
-/** Crashes within this time add up. */
-const crashWindowMs = 180_000;
-const maxCrashes = 5;
-
 /** One server for one root, over all its lives: started on demand, restarted after a crash, stopped when idle. */
 export class ServerEntry {
   readonly definition: ServerDefinition;
@@ -39,7 +38,6 @@ export class ServerEntry {
   readonly timeouts: Timeouts;
   /** By the clock: end of the last call. */
   lastUsed: number;
-  lastError: string | undefined;
   /** Of the folder not being trusted; told with the first answer only. */
   note: string | undefined;
   life: ServerLife | undefined;
@@ -48,8 +46,7 @@ export class ServerEntry {
   #health: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
   #child: ChildHandle | undefined;
-  #crashes: number[] = [];
-  #failed = false;
+  readonly #crashes: CrashHistory;
   #busy = 0;
   #closed = false;
   /** Documents to open again after a restart: path to language id. */
@@ -62,6 +59,11 @@ export class ServerEntry {
     this.root = options.root;
     this.timeouts = options.timeouts;
     this.lastUsed = options.clock.now();
+    this.#crashes = createCrashHistory(options.definition.id, options.clock);
+  }
+
+  get lastError(): string | undefined {
+    return this.#crashes.lastError;
   }
 
   get id(): string {
@@ -72,8 +74,8 @@ export class ServerEntry {
     if (this.#stopping) return "stopping";
     if (this.#starting) return "starting";
     if (this.life && !this.life.loss) return this.life.readiness.loaded ? "ready" : "loading";
-    if (this.#failed) return "failed";
-    return this.#backoffLeft() > 0 ? "backoff" : "stopped";
+    if (this.#crashes.failed) return "failed";
+    return this.#crashes.waitMs > 0 ? "backoff" : "stopped";
   }
 
   /** Calls in flight. */
@@ -127,15 +129,7 @@ export class ServerEntry {
     if (this.#health) await bounded(this.#health, this.timeouts.call, scope.signal);
     if (this.life && !this.life.loss) return this.life;
     if (this.#closed) throw new ToolError("unavailable", "the language servers have been closed");
-    if (this.#failed) throw this.#failedError();
-    const left = this.#backoffLeft();
-    if (left > 0) {
-      throw new ToolError(
-        "unavailable",
-        `${this.id} ended ${this.#crashes.length} times and is started again in ${Math.ceil(left / 1000)} s${this.#reason()}`,
-        { hint: this.#restartHint(), retryable: true, details: { state: "backoff", retryAfterMs: left } },
-      );
-    }
+    this.#crashes.check();
     this.#starting ??= this.#start(scope).finally(() => {
       this.#starting = undefined;
     });
@@ -170,9 +164,7 @@ export class ServerEntry {
 
   /** Forgets crashes and failures. */
   pardon(): void {
-    this.#crashes = [];
-    this.#failed = false;
-    this.lastError = undefined;
+    this.#crashes.pardon();
   }
 
   /** How it would be started; starts nothing. */
@@ -183,14 +175,14 @@ export class ServerEntry {
   async #start(scope: CallScope): Promise<ServerLife> {
     const plan = await this.#options.plan(scope);
     const refused = [...plan.refused];
-    if (plan.launches.length === 0) throw this.#notUsable(plan, refused);
+    if (plan.launches.length === 0) throw notUsable(this.definition, plan, refused);
     for (const launch of plan.launches) {
-      await passGate(this.definition, launch, scope);
+      await passStartGate(this.definition, launch, scope);
       const life = await this.#try(launch, refused);
       if (life) return life;
     }
-    this.#recordCrash(refused.map((one) => `${one.program}: ${one.words}`).join("; "));
-    throw this.#notUsable(plan, refused);
+    this.#crashes.record(refused.map((one) => `${one.program}: ${one.words}`).join("; "));
+    throw notUsable(this.definition, plan, refused);
   }
 
   async #try(launch: Launch, refused: Refused[]): Promise<ServerLife | undefined> {
@@ -223,9 +215,11 @@ export class ServerEntry {
       if (this.#closed) throw new ToolError("unavailable", "the language servers have been closed");
       this.life = life;
       this.note = launch.note;
-      this.lastError = undefined;
+      this.#crashes.lastError = undefined;
       life.lost.then((loss) => this.#onLost(life, loss));
-      await this.#adoptDaemons(child);
+      if (this.definition.sharedDaemon) {
+        this.#stopDaemons.push(...(await adoptDaemons(this.#options.host, child.pid)));
+      }
       await this.#options.onStarted(life);
       // a server that loads now is asked nothing about closed documents: they are opened when needed
       if (this.#busy === 0) child.keepAlive(false);
@@ -243,7 +237,7 @@ export class ServerEntry {
   #startError(error: unknown, child: ChildHandle): unknown {
     if (error instanceof TimedOut) {
       const tail = child.stderrTail.lines(5).join("\n");
-      this.lastError = `initialize was not answered within ${this.timeouts.initialize} ms`;
+      this.#crashes.lastError = `initialize was not answered within ${this.timeouts.initialize} ms`;
       return new ToolError(
         "timeout",
         `${this.id} did not answer initialize within ${this.timeouts.initialize} ms${tail && `: ${tail}`}`,
@@ -254,7 +248,7 @@ export class ServerEntry {
       );
     }
     if (error instanceof ResponseError) {
-      this.lastError = error.message;
+      this.#crashes.lastError = error.message;
       return new ToolError("upstream", `${this.id} refused initialize: ${error.message} (${error.code})`, {
         details: { stage: "initialize", server: this.id, code: error.code },
       });
@@ -262,19 +256,11 @@ export class ServerEntry {
     return error;
   }
 
-  /** A daemon that serves several clients is started outside the group; it goes with us all the same. */
-  async #adoptDaemons(child: ChildHandle): Promise<void> {
-    if (!this.definition.sharedDaemon) return;
-    for (const one of await descendants(child.pid)) {
-      if (await leadsGroup(one.pid)) this.#stopDaemons.push(this.#options.host.adopt(one));
-    }
-  }
-
   #onLost(life: ServerLife, loss: Loss): void {
     if (this.life !== life) return;
     this.#remember();
     this.life = undefined;
-    this.#recordCrash(describeLoss(this.id, loss));
+    this.#crashes.record(describeLoss(this.id, loss));
   }
 
   #remember(): void {
@@ -288,22 +274,6 @@ export class ServerEntry {
     return taken;
   }
 
-  #recordCrash(reason: string): void {
-    const now = this.#options.clock.now();
-    this.#crashes = [...this.#crashes.filter((at) => now - at < crashWindowMs), now];
-    this.lastError = reason;
-    if (this.#crashes.length >= maxCrashes) this.#failed = true;
-  }
-
-  /** The first crash is followed by a start at once, the next ones by a wait of 1, 2, 4 … 60 s. */
-  #backoffLeft(): number {
-    const now = this.#options.clock.now();
-    const recent = this.#crashes.filter((at) => now - at < crashWindowMs);
-    const last = recent.at(-1);
-    if (last === undefined || recent.length < 2) return 0;
-    return last + Math.min(60_000, 1_000 * 2 ** (recent.length - 2)) - now;
-  }
-
   #checkHealth(life: ServerLife): void {
     if (this.life !== life) return;
     this.#health ??= (async () => {
@@ -313,56 +283,12 @@ export class ServerEntry {
         if (await life.isAlive(this.#options.hasAnswered(life) ? health : Math.max(health, ready))) return;
         this.#remember();
         if (this.life === life) this.life = undefined;
-        this.#recordCrash(`${this.id} stopped answering`);
+        this.#crashes.record(`${this.id} stopped answering`);
         await life.child.stop({ graceMs: 1_000 });
       } finally {
         this.#health = undefined;
       }
     })();
     this.#health.catch(() => {});
-  }
-
-  #reason(): string {
-    return this.lastError ? `: ${this.lastError}` : "";
-  }
-
-  #restartHint(): string {
-    return `lsp_restart_server {"languageId":"${this.id}"} starts it at once`;
-  }
-
-  #failedError(): ToolError {
-    return new ToolError("unavailable", `${this.id} has failed ${this.#crashes.length} times${this.#reason()}`, {
-      hint: `lsp_restart_server {"languageId":"${this.id}"} tries again`,
-      details: { state: "failed", server: this.id },
-    });
-  }
-
-  #notUsable(plan: LaunchPlan, refused: readonly Refused[]): ToolError {
-    return notUsable(this.definition, plan, refused);
-  }
-}
-
-/** Every start passes the gate with the program's real path. */
-async function passGate(definition: ServerDefinition, launch: Launch, scope: CallScope): Promise<void> {
-  const program = realPathOf(launch.program);
-  if (launch.byFolder) {
-    // asked as `workspace.run` before; a rule against this very program still holds
-    if (scope.permits("process.start", program) !== "deny") return;
-    throw new ToolError("denied", `${program} may not be started`, { details: { server: definition.id } });
-  }
-  await scope.ask({
-    permission: "process.start",
-    resources: [program],
-    reason: `start the language server ${definition.id}`,
-  });
-}
-
-async function leadsGroup(pid: number): Promise<boolean> {
-  if (process.platform === "win32" || (await identify(pid)) === undefined) return false;
-  try {
-    process.kill(-pid, 0);
-    return true;
-  } catch {
-    return false; // no such group: it is a member of another one
   }
 }

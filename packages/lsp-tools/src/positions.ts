@@ -119,3 +119,8 @@ export function excerpt(line: string, character: number, max = 100): string {
   if (end < trimmed.length && isLowSurrogate(trimmed, end)) end--;
   return `${start > 0 ? "…" : ""}${trimmed.slice(start, end)}${end < trimmed.length ? "…" : ""}`;
 }
+
+/** At most so many UTF-16 units, never half of a code point. */
+export function cutText(text: string, max: number): string {
+  return text.length <= max ? text : text.slice(0, max).replace(/[\ud800-\udbff]$/, "");
+}

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { promisify } from "node:util";
 import { identify, isRunning } from "@toolhaft/process";
 import { tempWorkspace } from "@toolhaft/testing";
@@ -257,4 +257,24 @@ test("a process that a wedged start leaves is really gone", async () => {
   const identity = await identify(Number(entry()?.pid));
   await call;
   expect(identity && (await isRunning(identity))).toBe(false);
+});
+
+test("a file that others moved is closed under its old name, and found under the new one", async () => {
+  await using f = await fake(
+    `server.capabilities.referencesProvider = true;
+    const place = (name) => ({ uri: "file://" + process.cwd() + "/" + name, range: { start: { line: 0, character: 0 }, end: { line: 0, character: 3 } } });
+    server.on("textDocument/references", () => [place("a.fake"), place("sub/moved.fake")]);
+    server.on("textDocument/hover", () => ({ contents: [...server.documents.keys()].map((uri) => uri.split("/").pop()).join() }));`,
+    { files: { "sub/keep.fake": "x\n" } },
+  );
+  const at = { line: 0, character: 0 };
+  await f.family.ok("hover", { filePath: "a.fake", ...at });
+  await rename(f.workspace.path("a.fake"), f.workspace.path("sub/moved.fake"));
+  const { data } = await f.family.ok<{ places: Place[] }>("find_references", { filePath: "sub/moved.fake", ...at });
+  expect(data.places.map((place) => place.path)).toEqual(["sub/moved.fake"]);
+  expect(f.received("textDocument/didClose").map((one) => one.params?.textDocument?.uri.split("/").pop())).toEqual([
+    "a.fake",
+  ]);
+  expect((await f.family.ok("hover", { filePath: "sub/moved.fake", ...at })).text).not.toContain("a.fake");
+  expect(await f.family.fails("hover", { filePath: "a.fake", ...at })).toMatchObject({ code: "not_found" });
 });

@@ -289,3 +289,49 @@ describe("bad input", () => {
     expect(asked).toEqual([`workspace.run ${workspace.directory}`]);
   });
 });
+
+test("two folders on one pool: a server each, and nothing of one in the other", async () => {
+  await using f = await fake(
+    `server.capabilities.diagnosticProvider = {};
+    server.capabilities.renameProvider = true;
+    const range = { start: { line: 0, character: 0 }, end: { line: 0, character: 3 } };
+    server.on("textDocument/diagnostic", () => ({ kind: "full", items: [{ range, message: "in " + process.cwd().split("/").pop() }] }));
+    server.on("textDocument/rename", ({ newName }) => ({ changes: { ["file://" + process.cwd() + "/a.fake"]: [{ range, newText: newName }] } }));`,
+    { files: { "one/a.fake": "foo\n", "two/a.fake": "foo\n" } },
+  );
+  const call = async (folder: string, name: string, input: object) => {
+    const tools = toolset(createLspTools({ pool: f.family.lsp.pool }));
+    const result = await tools.get(`lsp_${name}`)?.call(input, { directory: f.workspace.path(folder) });
+    if (!result?.ok) throw new Error(result?.text);
+    return result.text;
+  };
+  const both = await Promise.all(["one", "two"].map((folder) => call(folder, "diagnostics", { filePath: "a.fake" })));
+  expect(both[0]).toContain("in one");
+  expect(both[1]).toContain("in two");
+  // all that is open: of this folder only
+  expect(await call("one", "diagnostics", {})).toMatch(/^1 error in a\.fake/);
+  await call("one", "rename", { filePath: "a.fake", line: 0, symbol: "foo", newName: "bar" });
+  expect(await f.workspace.read("one/a.fake")).toBe("bar\n");
+  expect(await f.workspace.read("two/a.fake")).toBe("foo\n");
+  expect(f.received("initialize")).toHaveLength(2);
+});
+
+test("lines end at LF, CRLF and CR alike, and columns after them are right", async () => {
+  await using f = await fake(
+    `server.capabilities.documentHighlightProvider = true;
+    server.on("textDocument/documentHighlight", ({ position }) => [{ range: { start: position, end: { line: position.line, character: position.character + 3 } } }]);`,
+    { files: { "mixed.fake": "one\r\n😀 two\rthree 😀 foo\nlast foo" } },
+  );
+  for (const [line, character] of [
+    [2, 9],
+    [3, 5],
+  ]) {
+    const { data } = await f.family.ok<Places>("document_highlights", { filePath: "mixed.fake", line, symbol: "foo" });
+    expect(data.places).toMatchObject([
+      { range: { start: { line, character } }, text: expect.stringContaining("foo") },
+    ]);
+  }
+  expect(await f.family.fails("hover", { filePath: "mixed.fake", line: 4, character: 0 })).toMatchObject({
+    message: expect.stringContaining("4 lines"),
+  });
+});

@@ -50,7 +50,7 @@ test("a host killed at any file-system call of a commit leaves all old or all ne
   const { calls } = JSON.parse(done.said ?? "") as { calls: number };
 
   let old = 0;
-  const step = long ? 1 : Math.ceil(calls / 8);
+  const step = long ? 1 : Math.ceil(calls / 5);
   for (let killAt = 1; killAt <= calls; killAt += step) {
     await using workspace = await tempWorkspace(files);
     const killed = await run(workspace, killAt);

@@ -1,13 +1,13 @@
 import { describeGraphStore, describeKvStore, describeMemoryStore } from "@toolhaft/memory/contract";
 import * as runner from "vitest";
 import { postgresGraphStore, postgresKvStore, postgresMemoryStore } from "../src/memory.ts";
-import { asAdmin, databaseUrl, describeServer, newSchema } from "./setting.ts";
+import { asAdmin, describeServer, newSchema, sharedPool } from "./setting.ts";
 
 /** A schema for each store: some cases open two. */
 const options = async () => {
   const schema = newSchema();
   runner.onTestFinished(async () => void (await asAdmin(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)));
-  return { connectionString: databaseUrl, schema, max: 4 };
+  return { pool: sharedPool, schema };
 };
 
 describeServer("PostgreSQL keeps the contracts of memory", () => {

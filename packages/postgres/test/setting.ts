@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { describe, inject } from "vitest";
+import { afterAll, describe, inject } from "vitest";
 
 /** The server of this run. */
 export const databaseUrl = inject("databaseUrl");
@@ -14,14 +14,13 @@ export function newSchema(): string {
   return `t_${randomBytes(5).toString("hex")}_${++schemas}`;
 }
 
-/** One statement as the superuser. */
-export async function asAdmin(sql: string, url = databaseUrl): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const answer = await client.query(sql);
-    return answer.rows ?? [];
-  } finally {
-    await client.end();
-  }
+/** Of a file's stores: to connect takes longer than most cases. */
+export const sharedPool = new pg.Pool({ connectionString: databaseUrl, max: 12 });
+sharedPool.on("error", () => undefined);
+afterAll(() => sharedPool.end());
+
+/** Statements as the superuser. */
+export async function asAdmin(sql: string): Promise<Record<string, unknown>[]> {
+  const answer = await sharedPool.query(sql);
+  return answer.rows ?? [];
 }

@@ -1,7 +1,7 @@
 import type { TaskBackend } from "@toolhaft/tasks";
 import type { StoreUnderTest } from "@toolhaft/tasks/contract";
 import { postgresTasks } from "../src/tasks.ts";
-import { asAdmin, databaseUrl, newSchema } from "./setting.ts";
+import { asAdmin, newSchema, sharedPool } from "./setting.ts";
 
 /** Of this file; emptied for each store, since to make its tables takes longer than a case. */
 const schema = newSchema();
@@ -21,7 +21,7 @@ export async function openPostgres(): Promise<StoreUnderTest> {
     );
   const open: TaskBackend[] = [];
   const make = (): TaskBackend => {
-    const backend = postgresTasks({ connectionString: databaseUrl, schema, max: 4 });
+    const backend = postgresTasks({ pool: sharedPool, schema });
     open.push(backend);
     return backend;
   };

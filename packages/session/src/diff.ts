@@ -153,11 +153,11 @@ function sectionOf(
 const longestDiff = 64 * 1024;
 
 /** Cut at a whole hunk. */
-function capped(diff: string): { diff: string; truncated: boolean } {
-  if (Buffer.byteLength(diff) <= longestDiff) return { diff, truncated: false };
+export function capped(diff: string, limit = longestDiff): { diff: string; truncated: boolean } {
+  if (Buffer.byteLength(diff) <= limit) return { diff, truncated: false };
   let kept = "";
   for (const hunk of diff.split(/(?=^@@ |^--- )/m)) {
-    if (Buffer.byteLength(kept) + Buffer.byteLength(hunk) > longestDiff) break;
+    if (Buffer.byteLength(kept) + Buffer.byteLength(hunk) > limit) break;
     kept += hunk;
   }
   return { diff: kept, truncated: true };

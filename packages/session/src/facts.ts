@@ -49,6 +49,11 @@ export type Fact = { session?: string } & (
       kind: "session";
       id?: string;
       directory?: string;
+      /** The session lives on in `directory`: what was told before counts no more. */
+      moved?: boolean;
+      /** Its own times where the host keeps them, ISO 8601; else those of the messages. */
+      created?: string;
+      updated?: string;
       branch?: string;
       version?: string;
       provider?: string;
@@ -65,6 +70,8 @@ export type Fact = { session?: string } & (
       model: string | null;
       provider: string | null;
       inherited: boolean;
+      /** The message above, where the record names it and no tree of lines tells it. */
+      parent?: string;
       /** Taken back by the user: kept in the file, off the main path. */
       reverted?: boolean;
       content: readonly Content[];

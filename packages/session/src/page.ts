@@ -1,3 +1,4 @@
+import { showInvisible } from "@toolhaft/core";
 import type { Message, Part } from "./model.ts";
 import { cut, lengthOf, shownText } from "./show.ts";
 
@@ -10,67 +11,111 @@ export interface PageOptions {
   redact: boolean;
 }
 
-/** What of a message is shown: parts that were asked for, each cut at its length, secrets named. */
-export function shownMessage(message: Message, options: PageOptions): Message {
-  const parts = message.parts.flatMap((part) => shownPart(part, options) ?? []);
-  return { ...message, parts };
+/** How much of a message is shown. */
+export interface Extent {
+  /** Code points of its shown texts that are passed over. */
+  from: number;
+  /** UTF-16 units that the texts may take. */
+  room: number;
+  /** Whether what follows the first cut is left for the next page, so that pages joined are the whole. */
+  endsAtCut: boolean;
 }
 
-function shownPart(part: Part, options: PageOptions): Part | undefined {
-  if (part.kind === "thinking" && !options.includeThinking) return undefined;
-  if (part.tool === null) return part.text === null ? part : textPart(part, options);
-  const { tool } = part;
-  if (options.toolFilter !== undefined && !tool.name.toLowerCase().includes(options.toolFilter.toLowerCase()))
-    return undefined;
-  const input = cut(shownText(tool.input, options.redact), options.maxCharsPerPart);
-  const output =
-    options.includeToolResults && tool.output !== null
-      ? cut(shownText(tool.output, options.redact), options.maxCharsPerPart)
-      : undefined;
-  return {
-    ...part,
-    chars: lengthOf(tool.input),
-    truncated: part.truncated || input.left > 0 || (output?.left ?? 0) > 0,
-    tool: { ...tool, input: input.text, output: output?.text ?? null },
-  };
+export interface ShownMessage {
+  message: Message;
+  /** Where the first cut is, as a place to go on from; null when nothing was cut. */
+  next: number | null;
 }
 
-function textPart(part: Part, options: PageOptions): Part {
-  const shown = cut(shownText(part.text ?? "", options.redact), options.maxCharsPerPart);
-  return { ...part, text: shown.text, truncated: part.truncated || shown.left > 0 };
+/**
+ * What of a message is shown: parts that were asked for, secrets named before anything is cut, each text cut at its length
+ * and all of them at the room there is. Of a call the input comes first, then the output.
+ */
+export function shownMessage(message: Message, options: PageOptions, extent: Extent): ShownMessage {
+  const reel = new Reel(options, extent);
+  const parts = message.parts.flatMap((part) => (isAsked(part, options) ? (reel.part(part) ?? []) : []));
+  return { message: { ...message, parts }, next: reel.next };
 }
 
-/** One long text of a message, from a place on: the part that holds the place, and what follows it. */
-export function fromPartOffset(message: Message, offset: number, options: PageOptions): Message {
-  let skip = offset;
-  const parts: Part[] = [];
-  for (const part of message.parts) {
-    const text =
-      part.tool === null ? part.text : ((options.includeToolResults ? part.tool.output : null) ?? part.tool.input);
-    if (text === null) {
-      if (skip === 0) parts.push(part);
-      continue;
-    }
-    const length = lengthOf(text);
-    if (skip >= length && length > 0) {
-      skip -= length;
-      continue;
-    }
-    const rest = dropPoints(text, skip);
-    skip = 0;
-    if (part.tool === null) parts.push({ ...part, text: rest });
-    else if (options.includeToolResults && part.tool.output !== null)
-      parts.push({ ...part, tool: { ...part.tool, output: rest } });
-    else parts.push({ ...part, tool: { ...part.tool, input: rest } });
+function isAsked(part: Part, { includeThinking, toolFilter }: PageOptions): boolean {
+  if (part.kind === "thinking") return includeThinking;
+  return part.tool === null || toolFilter === undefined || hasName(part.tool.name, toolFilter);
+}
+
+/** The texts of one message, one after the other. */
+class Reel {
+  next: number | null = null;
+  readonly #options: PageOptions;
+  readonly #extent: Extent;
+  #at = 0;
+  #room: number;
+
+  constructor(options: PageOptions, extent: Extent) {
+    this.#options = options;
+    this.#extent = extent;
+    this.#room = extent.room;
   }
-  return { ...message, parts };
+
+  part(part: Part): Part | undefined {
+    const begin = this.#at;
+    if (part.tool === null && part.text === null) return begin < this.#extent.from || this.#isOver() ? undefined : part;
+    if (part.tool === null) {
+      const text = this.#text(part.text ?? "");
+      return text === undefined ? undefined : { ...part, text: text.shown, truncated: part.truncated || text.isCut };
+    }
+    const { tool } = part;
+    const input = this.#text(tool.input);
+    const output =
+      this.#options.includeToolResults && tool.output !== null
+        ? this.#text(tool.output)
+        : { shown: null, isCut: false };
+    if (input === undefined && (output === undefined || output.shown === null)) return undefined;
+    return {
+      ...part,
+      chars: lengthOf(tool.input),
+      truncated: part.truncated || (input?.isCut ?? false) || (output?.isCut ?? true),
+      tool: { ...tool, input: input?.shown ?? "", output: output === undefined ? null : output.shown },
+    };
+  }
+
+  #isOver(): boolean {
+    return this.next !== null && (this.#extent.endsAtCut || this.#room <= 0);
+  }
+
+  /** Undefined for a text that lies before the place or after the end. */
+  #text(given: string): { shown: string; isCut: boolean } | undefined {
+    const text = shownText(given, this.#options.redact);
+    const length = lengthOf(text);
+    const skipped = Math.max(0, this.#extent.from - this.#at);
+    const start = this.#at;
+    this.#at += length;
+    if (this.#isOver() || (skipped > 0 && skipped >= length)) return undefined;
+    const shown = this.#fitting(text.slice(cut(text, skipped).text.length));
+    const end = start + skipped + lengthOf(shown);
+    const isCut = end < this.#at;
+    if (isCut) this.next ??= end;
+    return { shown, isCut };
+  }
+
+  #fitting(text: string): string {
+    let shown = cut(text, this.#options.maxCharsPerPart).text;
+    for (let size = sizeOf(shown); size > this.#room && shown !== ""; size = sizeOf(shown))
+      shown = cut(shown, Math.floor((lengthOf(shown) * Math.max(0, this.#room)) / size)).text;
+    this.#room -= sizeOf(shown);
+    return shown;
+  }
 }
 
-function dropPoints(text: string, points: number): string {
-  return text.slice(cut(text, points).text.length);
+/** UTF-16 units of a text as it is shown. */
+export function sizeOf(text: string): number {
+  return showInvisible(text).length;
+}
+
+function hasName(name: string, filter: string): boolean {
+  return name.toLowerCase().includes(filter.toLowerCase());
 }
 
 /** Whether a message has a call of the wanted tool. */
 export function callsTool(message: Message, filter: string): boolean {
-  return message.parts.some(({ tool }) => tool?.name.toLowerCase().includes(filter.toLowerCase()) ?? false);
+  return message.parts.some(({ tool }) => tool !== null && hasName(tool.name, filter));
 }

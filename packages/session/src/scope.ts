@@ -38,8 +38,6 @@ export async function directoriesFor(
 export interface Located {
   store: SessionStore;
   summary: Summary;
-  /** Whether another store holds a session of the same id. */
-  ambiguous: boolean;
 }
 
 const longestId = 200;
@@ -56,35 +54,46 @@ export async function locate(desk: Desk, given: string, context: ToolContext): P
     throw new ToolError("invalid_input", "session_id is no session id", { hint: "copy a whole id from session_list" });
   }
   const searched = named === undefined ? stores : [named];
-  const found: Located[] = [];
+  const found: { store: SessionStore; directory: string | null }[] = [];
   const failures: string[] = [];
   for (const store of searched) {
     try {
-      const summary = await store.reader.get(id, context.signal);
-      if (summary !== undefined) found.push({ store, summary, ambiguous: false });
+      const { reader } = store;
+      const place = await (reader.directoryOf?.(id, context.signal) ?? reader.get(id, context.signal));
+      if (place !== undefined) found.push({ store, directory: place.directory });
     } catch (error) {
       if (context.signal.aborted) throw error;
       failures.push(`${store.source}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
   const [first] = found;
-  if (first === undefined) throw await notFound(id, searched, failures, context.signal);
+  const own = await ownDirectories(context);
+  if (first === undefined)
+    throw await notFound(id, searched, failures, desk.projects === "all" ? "all" : own, context.signal);
   if (found.length > 1) {
     throw new ToolError("invalid_input", `${found.length} stores hold a session of this id`, {
       hint: `write ${found.map(({ store }) => `${store.source}:${id}`).join(" or ")}`,
     });
   }
-  const { directory } = first.summary;
-  const own = await ownDirectories(context);
-  const belongs = directory !== null && own.some((root) => isInside(root, directory));
-  if (!belongs) await askToRead(desk, first.store.source, directory ?? "unknown", context);
-  return first;
+  const asked = new Set<string | null>();
+  const ask = async (directory: string | null) => {
+    const belongs = directory !== null && own.some((root) => isInside(root, directory));
+    if (!belongs && !asked.has(directory)) await askToRead(desk, first.store.source, directory ?? "unknown", context);
+    asked.add(directory);
+  };
+  await ask(first.directory);
+  const summary = await first.store.reader.get(id, context.signal);
+  if (summary === undefined) throw await notFound(id, searched, failures, own, context.signal);
+  // What was read of it may tell that it has moved.
+  if (summary.directory !== first.directory) await ask(summary.directory);
+  return { store: first.store, summary };
 }
 
 async function notFound(
   id: string,
   stores: readonly SessionStore[],
   failures: readonly string[],
+  directories: readonly string[] | "all",
   signal: AbortSignal,
 ): Promise<ToolError> {
   if (failures.length === stores.length && failures.length > 0) {
@@ -94,7 +103,7 @@ async function notFound(
   for (const store of stores) {
     if (near.length >= 3) break;
     try {
-      near.push(...(await store.reader.near(id, 3, signal)));
+      near.push(...(await store.reader.near(id, 3, signal, directories)));
     } catch (error) {
       if (signal.aborted) throw error;
     }

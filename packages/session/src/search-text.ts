@@ -7,6 +7,8 @@ export interface Matcher {
   /** Phrases and literals that must stand in the text as written. */
   exact: readonly string[];
   caseSensitive: boolean;
+  /** Secrets are shown as what they are. */
+  redact: boolean;
   /** Whether a text holds every phrase and, in a case-sensitive search, every word as written. */
   fits(text: string): boolean;
   /** Code point ranges of what was looked for, in order; at most `limit`. */
@@ -16,7 +18,10 @@ export interface Matcher {
 const mostWords = 64;
 
 /** `"…"` is looked for as written; unbalanced quotes are text. */
-export function matcherOf(query: string, options: { match: "words" | "literal"; caseSensitive: boolean }): Matcher {
+export function matcherOf(
+  query: string,
+  options: { match: "words" | "literal"; caseSensitive: boolean; redact?: boolean },
+): Matcher {
   const quoted =
     options.match === "literal" ? [query] : [...query.matchAll(/"([^"]+)"/g)].flatMap(([, phrase]) => phrase ?? []);
   const exact = quoted.map((phrase) => (phrase.trim() === "" ? phrase : phrase)).filter((phrase) => phrase !== "");
@@ -32,6 +37,7 @@ export function matcherOf(query: string, options: { match: "words" | "literal"; 
     terms,
     exact,
     caseSensitive,
+    redact: options.redact ?? false,
     fits: (text) => needles.every((needle) => holds(text, needle, caseSensitive)),
     marks(text, limit) {
       const found = (literal ? exact : [...exact, ...words]).flatMap((needle) =>

@@ -24,6 +24,8 @@ export interface SessionsOptions {
   stores?: readonly (SessionStore | IndexedStore | HostName)[];
   /** File of the built-in store. @default `<directory>/.toolhaft/sessions.db` */
   path?: string;
+  /** What recorded sessions are kept in instead of a file, like a database's store; closed with the family. */
+  store?: SessionStore;
   /** File of the index over hosts' transcripts. @default `<directory>/.toolhaft/session-index.db` */
   indexPath?: string;
   /** `all`: sessions of other projects are read without a question. @default "ask" */
@@ -57,6 +59,8 @@ export function createSessions(options: SessionsOptions = {}): Sessions {
   const clock = options.clock ?? systemClock;
   const timeZone = options.timeZone ?? "UTC";
   checkTimeZone(timeZone);
+  if (options.store !== undefined && options.path !== undefined)
+    throw new TypeError("createSessions: give either path or store");
   const homes = new Map<string, Home>();
   const desk: Desk = {
     stores({ directory }) {
@@ -113,7 +117,8 @@ class Home {
       return this.#database;
     };
     const home = { database: open, clock, maxLineBytes: options.maxLineBytes ?? 16 * 1024 * 1024 };
-    const builtIn = sqliteSessionStore({ path: options.path ?? join(directory, ".toolhaft", "sessions.db"), clock });
+    const builtIn =
+      options.store ?? sqliteSessionStore({ path: options.path ?? join(directory, ".toolhaft", "sessions.db"), clock });
     const given = (options.stores ?? []).map((store) => (typeof store === "string" ? hostStore(store) : store));
     this.stores = [builtIn, ...given.map((store) => ("attach" in store ? store.attach(home) : store))];
   }

@@ -27,6 +27,8 @@ export type SearchedPart = "text" | "tool_input" | "tool_output" | "thinking";
 export interface SearchQuery {
   query: string;
   match: "words" | "literal";
+  /** Whether excerpts show secrets as what they are; done before they are cut, for half a secret is not known as one. */
+  redact?: boolean;
   caseSensitive: boolean;
   directories: readonly string[] | "all";
   /** One session, its children included. */
@@ -151,8 +153,19 @@ export interface MessageRange {
 export interface SessionReader {
   list(query: ListQuery, signal: AbortSignal): Promise<Page<Summary> & { elsewhere: number; index: IndexProgress }>;
   get(id: string, signal: AbortSignal): Promise<Summary | undefined>;
-  /** Ids that share a beginning with an unknown one. */
-  near(id: string, limit: number, signal: AbortSignal): Promise<readonly string[]>;
+  /** Ids that share a beginning with an unknown one, of sessions in these directories; of all without. */
+  near(
+    id: string,
+    limit: number,
+    signal: AbortSignal,
+    directories?: readonly string[] | "all",
+  ): Promise<readonly string[]>;
+  /** Which of these ids the store holds, as far as it knows without a look at the host's files. */
+  known?(ids: readonly string[], signal: AbortSignal): Promise<readonly string[]>;
+  /** Where a session belongs, told before any message of it is read; undefined for an unknown id. @default `get` */
+  directoryOf?(id: string, signal: AbortSignal): Promise<{ directory: string | null } | undefined>;
+  /** Damage that a session's records show. @default that of `usage` */
+  problems?(id: string, signal: AbortSignal): Promise<readonly Problem[]>;
   messages(id: string, range: MessageRange, signal: AbortSignal): AsyncIterable<Message>;
   /** One message by its id or `#n`, on whatever branch. */
   message(id: string, messageId: string, signal: AbortSignal): Promise<Message | undefined>;

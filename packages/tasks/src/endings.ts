@@ -98,11 +98,13 @@ export function ending(
         wait_until: null,
         resume_json: null,
         end_json: JSON.stringify(end),
+        unindexed: 1,
         ...(row.started_at === null && row.claimed_at !== null && { started_at: row.claimed_at }),
       },
       event,
     ),
-    ends: { state, end, result: kept(state, result), partial: state !== "completed" },
+    // Between two attempts there is none to end: the last one has its ending, and keeps it.
+    ends: row.attempt_open === 1 ? { state, end, result: kept(state, result), partial: state !== "completed" } : null,
     frees: true,
   };
 }

@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import { type Family, nearest } from "@toolhaft/core";
 import type { MemoryOptions } from "@toolhaft/memory";
+import type { SessionsOptions } from "@toolhaft/session";
 import type { TasksOptions } from "@toolhaft/tasks";
 import { usageFault } from "./exit-codes.ts";
 
@@ -40,7 +41,11 @@ export const registry: readonly FamilyEntry[] = [
   {
     name: "context",
     byDefault: true,
-    load: async (given) => (await import("./project-context.ts")).createProjectContext(storeFolder(given, "stateDir")),
+    load: async (given) =>
+      (await import("./project-context.ts")).createProjectContext({
+        ...storeFolder(given, "stateDir"),
+        ...(databaseOf(given) !== undefined && { places: given }),
+      }),
   },
   {
     name: "dispatch",
@@ -87,7 +92,7 @@ export const registry: readonly FamilyEntry[] = [
     load: async (given) =>
       (await import("@toolhaft/session")).createSessions({
         ...given.options?.session,
-        ...storeFile(given, "path", "sessions.db"),
+        ...(await sessionPlace(given)),
         ...storeFile(given, "indexPath", "session-index.db"),
         ...(given.sessions !== undefined && { stores: given.sessions.map(sessionHost) }),
       }),
@@ -123,6 +128,13 @@ export async function memoryPlace(given: FamilyOptions): Promise<Pick<MemoryOpti
   const connectionString = databaseOf(given);
   if (connectionString === undefined) return storeFile(given, "path", "memory.db");
   return { store: (await import("@toolhaft/postgres/memory")).postgresMemoryStore({ connectionString }) };
+}
+
+/** Where recorded sessions are kept; transcripts of hosts stay on their machine, and so does the index over them. */
+export async function sessionPlace(given: FamilyOptions): Promise<Pick<SessionsOptions, "path" | "store">> {
+  const connectionString = databaseOf(given);
+  if (connectionString === undefined) return storeFile(given, "path", "sessions.db");
+  return { store: (await import("@toolhaft/postgres/session")).postgresSessionStore({ connectionString }) };
 }
 
 function databaseOf({ store }: FamilyOptions): string | undefined {

@@ -32,3 +32,11 @@ export async function scopesOf(store: TaskStore, taskId: string, root: string): 
   }
   return scopes;
 }
+
+/** What is said of a claim that has used all it was granted. */
+export async function usedUp(store: TaskStore, taskId: string): Promise<string | undefined> {
+  const { claim } = await store.budget({ task: taskId });
+  if (claim?.exceeded == null) return undefined;
+  const { exceeded, consumed, granted } = claim;
+  return `the budget is used up: ${exceeded} ${consumed[exceeded]} of ${granted[exceeded] ?? 0} granted`;
+}

@@ -1,5 +1,17 @@
 import type { ChangeHint, TaskBackend } from "@toolhaft/tasks";
 
+/** Entries that change nothing for anybody who waits for work. */
+export const quietKinds: ReadonlySet<ChangeHint["kind"]> = new Set([
+  "activity",
+  "usage",
+  "progress",
+  "checkpoint",
+  "transcript",
+  "started",
+  "claimed",
+  "notice",
+]);
+
 /** What changed in a store, for those who wait. Hints may be missed, so whoever waits also looks from time to time. */
 export class Changes {
   readonly #listeners = new Set<(hint: ChangeHint) => void>();

@@ -1,9 +1,8 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { type ContextInit, createId, isToolError } from "@toolhaft/core";
+import { type ContextInit, createId } from "@toolhaft/core";
 import type { Actor, ChangeHint, Claim, ClaimRef, EngineInfo, Task, TaskBackend, Usage } from "@toolhaft/tasks";
 import { isEnded } from "@toolhaft/tasks";
-import { cancelTask } from "../cancel.ts";
 import type { Metrics } from "../metrics.ts";
 import { Delivery } from "../notices/delivery.ts";
 import type { ToolName } from "../notices/notice.ts";
@@ -11,31 +10,20 @@ import type { Settings } from "../options.ts";
 import type { RunOutcome } from "../runner.ts";
 import type { Tracing } from "../tracing.ts";
 import { warnOfBudget } from "./budget-warning.ts";
-import { Changes } from "./changes.ts";
+import { Changes, quietKinds } from "./changes.ts";
+import { Contexts } from "./contexts.ts";
 import type { RunEnvironment } from "./environment.ts";
-import { holdStale, type RecoveryReport } from "./recovery.ts";
+import { Pump } from "./pump.ts";
+import { holdStale, type RecoveryReport, sweepAll } from "./recovery.ts";
 import { Run } from "./run.ts";
 import { usedBefore } from "./session-usage.ts";
+import { keepLate } from "./settle.ts";
 import { spentBefore } from "./spent.ts";
+import { endRun } from "./stop-run.ts";
 import { agentFor } from "./take.ts";
-import { checkLimits, renewLeases } from "./upkeep.ts";
+import { checkLimits, renewLeases, stopByRow } from "./upkeep.ts";
 
 const claimsAtOnce = 10;
-/** Entries that change nothing for anybody who waits for work. */
-const quiet: ReadonlySet<ChangeHint["kind"]> = new Set([
-  "activity",
-  "usage",
-  "progress",
-  "checkpoint",
-  "transcript",
-  "started",
-  "claimed",
-  "notice",
-]);
-
-/** Contexts of dispatching calls that are kept for the subagents' own tools. */
-const mostContexts = 1_000;
-
 /** One running dispatcher on one store: claims tasks, runs them, keeps their leases, and tells what happened. */
 export class Engine implements RunEnvironment {
   readonly engineId = createId();
@@ -51,13 +39,15 @@ export class Engine implements RunEnvironment {
   readonly #tracing: Tracing;
   readonly #runs = new Map<string, Run>();
   readonly #sessions = new Set<string>();
-  readonly #contexts = new Map<string, ContextInit>();
+  readonly #contexts = new Contexts();
   readonly #closing = new AbortController();
+  readonly #pump = new Pump(
+    () => this.#claim(),
+    (error) => this.#onFault(error),
+  );
   #started: Promise<RecoveryReport> | undefined;
   #startedAt = "";
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #pumping: Promise<void> | undefined;
-  #pumpAgain = false;
   #ticking: Promise<void> | undefined;
   #sweptAt = Number.NEGATIVE_INFINITY;
   #beatAt = Number.NEGATIVE_INFINITY;
@@ -91,6 +81,11 @@ export class Engine implements RunEnvironment {
     return this.#runs;
   }
 
+  /** Whether a run has not come to its settling yet. */
+  isRunning(): boolean {
+    return [...this.#runs.values()].some(({ phase }) => phase !== "ending");
+  }
+
   get closed(): boolean {
     return this.#closing.signal.aborted;
   }
@@ -111,12 +106,7 @@ export class Engine implements RunEnvironment {
     const known = await this.store.engines();
     await this.#beat();
     await this.changes.subscribe();
-    const moved: string[] = [];
-    for (let more = true; more; ) {
-      const report = await this.queue.sweep();
-      moved.push(...report.moved.map(({ taskId }) => taskId));
-      more = report.more;
-    }
+    const moved = await sweepAll(this.queue);
     const held = await holdStale(this.backend, clock.now(), resumeWithinMs, limits.approvalMs);
     // Sessions whose engine is gone are served here from now on.
     if (notifier !== undefined)
@@ -145,53 +135,34 @@ export class Engine implements RunEnvironment {
   /** Kept until the task ends, for the tools that its subagent calls in this process. */
   remember(taskId: string, context: ContextInit): void {
     this.#tracing.remember(taskId);
-    this.#contexts.set(taskId, context);
-    const [oldest] = this.#contexts.keys();
-    if (this.#contexts.size > mostContexts && oldest !== undefined) this.#contexts.delete(oldest);
+    this.#contexts.keep(taskId, context);
   }
 
   contextFor({ id }: Task): ContextInit {
-    return this.#contexts.get(id) ?? {};
+    return this.#contexts.of(id);
   }
 
   /** Looks for work soon. */
   poke(): void {
-    if (this.closed) return;
-    if (this.#pumping !== undefined) {
-      this.#pumpAgain = true;
-      return;
-    }
-    this.#pumping = this.#pump().finally(() => {
-      this.#pumping = undefined;
-      if (this.#pumpAgain) {
-        this.#pumpAgain = false;
-        this.poke();
-      }
-    });
+    this.#pump.poke();
   }
 
-  async #pump(): Promise<void> {
-    // One turn later: hints come in bunches.
-    await new Promise((resolve) => setImmediate(resolve));
-    try {
-      const agents = (await this.settings.agents.list()).map(({ name }) => name);
-      for (let more = agents.length > 0; more && !this.closed; ) {
-        const askedAt = performance.now();
-        const claims = await this.queue.claim({
-          by: this.actor,
-          engine: this.engineId,
-          kind: "dispatch",
-          n: claimsAtOnce,
-          agents,
-          lanes: this.settings.lanes,
-          step: this.settings.step,
-          leaseMs: this.settings.limits.leaseMs,
-        });
-        for (const claim of claims) await this.#take(claim, askedAt);
-        more = claims.length === claimsAtOnce;
-      }
-    } catch (error) {
-      this.fault(error instanceof Error ? error.message : String(error));
+  async #claim(): Promise<void> {
+    const agents = (await this.settings.agents.list()).map(({ name }) => name);
+    for (let more = agents.length > 0; more && !this.closed; ) {
+      const askedAt = performance.now();
+      const claims = await this.queue.claim({
+        by: this.actor,
+        engine: this.engineId,
+        kind: "dispatch",
+        n: claimsAtOnce,
+        agents,
+        lanes: this.settings.lanes,
+        step: this.settings.step,
+        leaseMs: this.settings.limits.leaseMs,
+      });
+      for (const claim of claims) await this.#take(claim, askedAt);
+      more = claims.length === claimsAtOnce;
     }
   }
 
@@ -208,7 +179,8 @@ export class Engine implements RunEnvironment {
       .around(run, () => run.execute())
       .finally(() => {
         if (this.#runs.get(task.id) === run) this.#runs.delete(task.id);
-        this.poke();
+        // An end that was written is told by its hint; any other frees its slot unheard.
+        if (run.stopped !== undefined) this.poke();
       });
   }
 
@@ -221,7 +193,7 @@ export class Engine implements RunEnvironment {
     }
     if (kind === "cancel_requested" || kind === "cancelled") void this.#lookAtRun(taskId);
     if (kind === "notice") void this.delivery.pass();
-    if (!quiet.has(kind)) {
+    if (!quietKinds.has(kind)) {
       this.poke();
       void this.delivery.pass();
     }
@@ -236,12 +208,9 @@ export class Engine implements RunEnvironment {
     const run = this.#runs.get(taskId);
     if (run === undefined) return;
     try {
-      const task = await this.store.get(taskId);
-      if (task === undefined || isEnded(task.state)) run.stop({ kind: "lost" });
-      else if (task.cancelRequested !== null && task.fence === run.ref.fence)
-        run.stop({ kind: "cancel", ...task.cancelRequested });
+      stopByRow(run, await this.store.get(taskId));
     } catch (error) {
-      this.fault(error instanceof Error ? error.message : String(error)); // the renewal tells, too
+      this.#onFault(error); // the renewal tells, too
     }
   }
 
@@ -271,7 +240,7 @@ export class Engine implements RunEnvironment {
       }
       if (performance.now() - this.#beatAt >= leaseMs / 3) await this.#beat();
     } catch (error) {
-      this.fault(error instanceof Error ? error.message : String(error));
+      this.#onFault(error);
     }
     if (this.closed) return;
     this.poke();
@@ -305,7 +274,7 @@ export class Engine implements RunEnvironment {
 
   ended(run: Run, task: Task): void {
     if (!isEnded(task.state)) return;
-    this.#contexts.delete(task.id);
+    this.#contexts.forget(task.id);
     this.metrics.ended(run.agent.name, task.status, task.end?.reason ?? "done", task.durationMs);
     if (task.usage !== null) this.metrics.used(run.agent.name, task.usage);
   }
@@ -313,15 +282,15 @@ export class Engine implements RunEnvironment {
   async late(taskId: string, ref: ClaimRef, outcome: RunOutcome): Promise<void> {
     if (outcome.kind !== "done") return;
     this.metrics.lateResult();
-    try {
-      await this.queue.apply(taskId, { kind: "complete", key: createId(), ref, result: { text: outcome.output } });
-    } catch (error) {
-      if (!isToolError(error)) throw error; // a store that is closed by now keeps nothing
-    }
+    await keepLate(this.queue, taskId, ref, outcome.output);
   }
 
   fault(message: string): void {
     this.lastFault = message;
+  }
+
+  #onFault(error: unknown): void {
+    this.fault(error instanceof Error ? error.message : String(error));
   }
 
   /** Ends every run, and gives what is unfinished. */
@@ -335,24 +304,14 @@ export class Engine implements RunEnvironment {
     if (how === "wait") while (this.#runs.size > 0) await Promise.all([...this.#runs.values()].map(({ done }) => done));
     this.#closing.abort();
     clearTimeout(this.#timer);
-    await this.#pumping;
+    await this.#pump.close();
     const unfinished = [...this.#runs.keys()];
-    await Promise.all([...this.#runs.values()].map((run) => this.#end(run, how)));
+    await Promise.all([...this.#runs.values()].map((run) => endRun(this, run, how)));
     await this.#ticking;
     clearTimeout(this.#timer);
     await this.delivery.close();
     await this.changes.close();
     await this.store.retire(this.engineId).catch((error: unknown) => this.fault(String(error)));
     return unfinished;
-  }
-
-  async #end(run: Run, how: "release" | "cancel" | "wait"): Promise<void> {
-    if (how === "cancel") {
-      const by = this.actor;
-      const reason = "the dispatcher was closed";
-      await cancelTask(this, run.taskId, by, reason).catch((error: unknown) => this.fault(String(error)));
-      run.stop({ kind: "cancel", by, reason });
-    } else run.stop({ kind: "release" });
-    await run.done;
   }
 }

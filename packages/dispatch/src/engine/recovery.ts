@@ -1,4 +1,4 @@
-import type { KnownEngine, Task, TaskBackend } from "@toolhaft/tasks";
+import type { KnownEngine, Task, TaskBackend, TaskQueue } from "@toolhaft/tasks";
 
 /** What starting found and did. */
 export interface RecoveryReport {
@@ -79,4 +79,15 @@ async function pendingOf({ store }: TaskBackend): Promise<Task[]> {
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
   return found;
+}
+
+/** Sweeps until nothing is due; gives the tasks that moved. */
+export async function sweepAll(queue: TaskQueue): Promise<string[]> {
+  const moved: string[] = [];
+  for (let more = true; more; ) {
+    const report = await queue.sweep();
+    moved.push(...report.moved.map(({ taskId }) => taskId));
+    more = report.more;
+  }
+  return moved;
 }

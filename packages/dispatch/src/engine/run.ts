@@ -6,14 +6,18 @@ import { judge } from "../approval.ts";
 import { mergeLimits } from "../limits.ts";
 import { priced } from "../prices.ts";
 import type { RunHandle, RunOutcome, RunRequest, RunSink } from "../runner.ts";
+import { Adoption } from "./adoption.ts";
+import { usedUp } from "./budget-warning.ts";
 import { checked, isHandle } from "./checked.ts";
 import { decisionOn } from "./decision.ts";
 import type { RunEnvironment } from "./environment.ts";
 import { Lease } from "./lease.ts";
+import { untilAbandoned } from "./patience.ts";
 import { Reports } from "./reports.ts";
 import { requestOf } from "./request.ts";
 import { Said } from "./said.ts";
 import { settle } from "./settle.ts";
+import { sinkOf } from "./sink.ts";
 import { overLimit, type RunClock, RunStopped, type Stop } from "./stop.ts";
 
 /** One attempt on its way: a claim, its runner, and everything that can end it. */
@@ -45,12 +49,11 @@ export class Run implements RunClock {
   #session: string | null;
   #handle: RunHandle | undefined;
   #starting: Promise<void> | undefined;
-  #asking: Promise<unknown> = Promise.resolve();
   readonly #said = new Said();
   #waitingSince = 0;
   /** Active time of the attempt before this run, in milliseconds. */
   readonly #spentBefore: number;
-  #adopted: ((claim: Claim) => void) | undefined;
+  readonly #adoption = new Adoption();
   #finish: () => void = () => undefined;
 
   constructor(env: RunEnvironment, claim: Claim, agent: AgentSpec, askedAt: number, spentBefore: number) {
@@ -116,18 +119,20 @@ export class Run implements RunClock {
 
   /** The approved task was claimed again: the run that waits in `ask` goes on with the new claim. */
   adopt(claim: Claim): boolean {
-    if (this.#adopted === undefined) return false;
-    this.#adopted(claim);
-    return true;
+    return this.#adoption.give(claim);
   }
 
   /** Runs to the end and settles; never rejects. */
   async execute(): Promise<void> {
     const { runner } = this.agent;
     try {
-      const outcome = await this.#race(this.#call());
+      const outcome = await untilAbandoned(this.#call(), this.signal, this.limits.cancelGraceMs, (outcome) => {
+        void this.#env.late(this.taskId, this.#ref, outcome);
+      });
       await this.#reports.flush();
       this.phase = "ending";
+      // Runs that end in the same turn of the event loop are settled in one transaction of the store.
+      await new Promise((turn) => setImmediate(turn));
       await settle(this.#env, this, outcome, this.#said.text);
     } catch (error) {
       this.#env.fault(`${runner.name}: ${error instanceof Error ? error.message : String(error)}`);
@@ -135,24 +140,6 @@ export class Run implements RunClock {
       this.phase = "ending";
       this.#finish();
     }
-  }
-
-  /** The runner's outcome, or that of a runner which does not stop when told to. */
-  async #race(running: Promise<RunOutcome>): Promise<RunOutcome> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const abandoned = new Promise<"abandoned">((resolve) => {
-      const onAbort = () => {
-        timer = setTimeout(() => resolve("abandoned"), this.limits.cancelGraceMs);
-      };
-      if (this.signal.aborted) onAbort();
-      else this.signal.addEventListener("abort", onAbort, { once: true });
-    });
-    const first = await Promise.race([running, abandoned]);
-    clearTimeout(timer);
-    if (first !== "abandoned") return first;
-    const ref = this.#ref;
-    void running.then((outcome) => this.#env.late(this.taskId, ref, outcome));
-    return { kind: "failed", message: "the runner did not stop", retryable: false };
   }
 
   async #call(): Promise<RunOutcome> {
@@ -201,51 +188,36 @@ export class Run implements RunClock {
   }
 
   #sink(): RunSink {
-    const ended = () => {
-      if (this.phase !== "ending") return false;
-      this.late += 1;
-      return true;
-    };
-    return {
-      session: async (id, handle) => {
-        if (ended()) return;
-        const changed = id !== this.#session || handle !== undefined;
-        this.#session = id;
-        if (handle !== undefined) this.#handle = handle;
-        this.lastSign = this.#env.settings.clock.now();
-        if (this.#starting === undefined) await this.#start();
-        else if (changed)
-          await this.#reports.note(
-            { kind: "status", text: `session ${id}` },
-            { sessionId: id, ...(handle !== undefined && { handle }) },
-          );
+    return sinkOf({
+      isOver: () => this.phase === "ending",
+      onLate: () => {
+        this.late += 1;
       },
+      session: (id, handle) => this.#named(id, handle),
       handle: (handle) => {
-        if (ended()) return;
         this.#handle = handle;
         void this.#reports.note({ kind: "status", text: "the runner started" }, { handle });
       },
-      activity: ({ kind, text }) => {
-        if (ended()) return;
-        if (kind !== "status") this.#sign();
-        if (kind === "text") this.#said.add(text);
-        this.#reports.activity(kind, text);
-      },
-      usage: async ({ key, total }) => {
-        if (ended()) return;
-        this.#sign();
-        await this.#reports.usage(key, priced(total, this.agent.runner.model, this.#env.settings.prices));
-      },
-      ask: (ask) => {
-        // One question at a time: the next is put when the one before is answered.
-        const answer = this.#asking.then(() => this.#ask(ask));
-        this.#asking = answer.catch(() => undefined);
-        return answer;
-      },
-      transcript: (text) => {
-        if (!ended()) this.#reports.transcript(text);
-      },
-    };
+      sign: () => this.#sign(),
+      said: (text) => this.#said.add(text),
+      price: (total) => priced(total, this.agent.runner.model, this.#env.settings.prices),
+      ask: (ask) => this.#ask(ask),
+      reports: this.#reports,
+    });
+  }
+
+  /** The runner has named its session: the first time starts the task. */
+  async #named(id: string, handle: RunHandle | undefined): Promise<void> {
+    const changed = id !== this.#session || handle !== undefined;
+    this.#session = id;
+    if (handle !== undefined) this.#handle = handle;
+    this.lastSign = this.#env.settings.clock.now();
+    if (this.#starting === undefined) await this.#start();
+    else if (changed)
+      await this.#reports.note(
+        { kind: "status", text: `session ${id}` },
+        { sessionId: id, ...(handle !== undefined && { handle }) },
+      );
   }
 
   #sign(): void {
@@ -289,16 +261,7 @@ export class Run implements RunClock {
     const judged = await judge(settings.approval, ask, settings.interactive);
     if ("decision" in judged) return judged.decision;
     if (this.#starting === undefined) await this.#start();
-    const next = new Promise<Claim>((resolve, reject) => {
-      const gone = () => reject(new DOMException("the run was stopped while it waited for an approval", "AbortError"));
-      if (this.signal.aborted) gone();
-      else this.signal.addEventListener("abort", gone, { once: true });
-      this.#adopted = (claim) => {
-        this.signal.removeEventListener("abort", gone);
-        resolve(claim);
-      };
-    });
-    next.catch(() => undefined); // heard below; an abort may come before
+    const next = this.#adoption.next(this.signal);
     await this.#reports.inOrder(async () => {
       this.#waitingSince = settings.clock.now();
       this.phase = "waiting";
@@ -311,7 +274,6 @@ export class Run implements RunClock {
       });
     });
     const claim = await next;
-    this.#adopted = undefined;
     await this.#goOn(claim);
     const decided = await decisionOn(store, this, ask.key);
     if (decided === undefined) throw new Error("the decision is not in the store");
@@ -333,12 +295,7 @@ export class Run implements RunClock {
   async #checkBudget(): Promise<void> {
     if (this.claim.reserved === null || this.phase === "ending") return;
     await this.#env.warnOfBudget(this);
-    const { claim } = await this.#env.store.budget({ task: this.taskId });
-    if (claim?.exceeded === null || claim === null || claim === undefined) return;
-    const { exceeded, consumed, granted } = claim;
-    this.stop({
-      kind: "exceed",
-      message: `the budget is used up: ${exceeded} ${consumed[exceeded]} of ${granted[exceeded] ?? 0} granted`,
-    });
+    const message = await usedUp(this.#env.store, this.taskId);
+    if (message !== undefined) this.stop({ kind: "exceed", message });
   }
 }

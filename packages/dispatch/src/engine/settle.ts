@@ -1,5 +1,5 @@
 import { createId, isToolError } from "@toolhaft/core";
-import type { Applied, Edge, NewResult, TaskQueue } from "@toolhaft/tasks";
+import type { Applied, ClaimRef, Edge, NewResult, TaskQueue } from "@toolhaft/tasks";
 import { judge } from "../approval.ts";
 import type { RunOutcome } from "../runner.ts";
 import type { RunEnvironment } from "./environment.ts";
@@ -146,5 +146,14 @@ export async function applyPersistently(queue: TaskQueue, taskId: string, edge: 
       if (!passing || attempt >= tries) throw error;
       await new Promise((resolve) => setTimeout(resolve, Math.min(2_000, 50 * 2 ** attempt)));
     }
+  }
+}
+
+/** Work that came after its claim was over is kept with the task as a late result. */
+export async function keepLate(queue: TaskQueue, taskId: string, ref: ClaimRef, text: string): Promise<void> {
+  try {
+    await queue.apply(taskId, { kind: "complete", key: createId(), ref, result: { text } });
+  } catch (error) {
+    if (!isToolError(error)) throw error; // a store that is closed by now keeps nothing
   }
 }

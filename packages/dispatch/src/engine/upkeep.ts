@@ -1,4 +1,4 @@
-import type { TaskQueue, TaskStore } from "@toolhaft/tasks";
+import { isEnded, type Task, type TaskQueue, type TaskStore } from "@toolhaft/tasks";
 import type { Run } from "./run.ts";
 
 /** Stops what has lost its lease by this process's own clock, and renews what is due. */
@@ -43,4 +43,11 @@ async function waitsForChild(store: TaskStore, taskId: string): Promise<boolean>
     limit: 100,
   });
   return items.some(({ mode }) => mode === "sync");
+}
+
+/** Stops a run whose row says that it is not ours to run any more. */
+export function stopByRow(run: Run, task: Task | undefined): void {
+  if (task === undefined || isEnded(task.state)) run.stop({ kind: "lost" });
+  else if (task.cancelRequested !== null && task.fence === run.ref.fence)
+    run.stop({ kind: "cancel", ...task.cancelRequested });
 }

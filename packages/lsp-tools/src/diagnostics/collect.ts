@@ -3,6 +3,7 @@ import type { FileDiagnostic, Severity } from "../answer.ts";
 import { severities } from "../answer.ts";
 import type { Call, Session } from "../ask.ts";
 import { errorCode, ResponseError } from "../connection.ts";
+import { cutText } from "../positions.ts";
 import { realPathOf, uriToPath } from "../uris.ts";
 import { pull, pullIdentifiers } from "./pull.ts";
 import { awaitPublish, confirmed } from "./push.ts";
@@ -65,8 +66,7 @@ export function describeDiagnostic(one: Diagnostic, server: string, pathOf: (uri
     severity: severityOf(one),
     ...(one.code !== undefined && one.code !== null && { code: String(one.code) }),
     ...(one.source !== undefined && { source: one.source }),
-    message:
-      message.length > maxMessage ? `${message.slice(0, maxMessage - 1).replace(/[\ud800-\udbff]$/, "")}…` : message,
+    message: message.length > maxMessage ? `${cutText(message, maxMessage - 1)}…` : message,
     server,
     ...(tags.length > 0 && { tags: [...tags] }),
     ...(related.length > 0 && { related }),

@@ -1,4 +1,5 @@
 import type { Answer, Page, Pos, Target } from "../answer.ts";
+import { cutText } from "../positions.ts";
 
 /** Room kept for the header, the line that tells what is left, and notes. */
 const reserve = 1_200;
@@ -81,7 +82,7 @@ export function pagedText(paged: PagedText): string {
 /** Cuts a text at a whole character and says so. */
 export function clip(text: string, max: number): string {
   if (text.length <= max) return text;
-  const cut = text.slice(0, Math.max(0, max - 30)).replace(/[\ud800-\udbff]$/, "");
+  const cut = cutText(text, Math.max(0, max - 30));
   return `${cut}… (${text.length - cut.length} more chars)`;
 }
 

@@ -1,28 +1,29 @@
-import type { AnyTool } from "@toolhaft/core";
+import { type AnyTool, defineTool } from "@toolhaft/core";
 import type { FoldingRange } from "vscode-languageserver-protocol";
 import { z } from "zod";
 import { features } from "../features.ts";
 import { excerpt } from "../positions.ts";
-import { listTool } from "./list-tool.ts";
-import type { Toolbox } from "./toolbox.ts";
+import { createListing } from "./listing.ts";
+import { parameters } from "./parameters.ts";
+import * as schemas from "./schemas.ts";
+import { anyTool, readOnly, type Toolbox } from "./toolbox.ts";
 
 export function foldingRanges(toolbox: Toolbox): AnyTool {
-  return listTool(toolbox, {
+  const { base } = toolbox;
+  const item = z.object({
+    startLine: z.number().int(),
+    endLine: z.number().int(),
+    kind: z.string().optional(),
+    text: z.string(),
+  });
+  const { file, page } = parameters(base);
+  const inputSchema = z.object({ ...file, ...page(500) });
+  const listing = createListing<z.infer<typeof item>, z.infer<typeof inputSchema>>(toolbox, {
     name: "lsp_folding_ranges",
-    title: "Folding ranges",
-    description: "Blocks of a file: bodies, imports, comments, regions, with first and last line.",
     feature: features.folding,
     noun: "folding range",
-    field: "ranges",
     limit: 500,
     merge: false,
-    extra: {},
-    item: z.object({
-      startLine: z.number().int(),
-      endLine: z.number().int(),
-      kind: z.string().optional(),
-      text: z.string(),
-    }),
     async ask(session, file) {
       const params = { textDocument: { uri: session.uri } };
       const ranges = await session.request<FoldingRange[] | null>(features.folding.method, params);
@@ -39,4 +40,19 @@ export function foldingRanges(toolbox: Toolbox): AnyTool {
         text: `${range.startLine + base}-${range.endLine + base}${range.kind ? ` ${range.kind}` : ""} ${range.text}`,
       })),
   });
+  return anyTool(
+    defineTool({
+      name: "lsp_folding_ranges",
+      title: "Folding ranges",
+      description: "Blocks of a file: bodies, imports, comments, regions, with first and last line.",
+      inputSchema,
+      outputSchema: z.object({ ...schemas.answer, ...schemas.page, ranges: z.array(item) }),
+      annotations: readOnly,
+      async execute(input, context) {
+        const { items, ...rest } = await listing.find(input, context);
+        return { ...rest, ranges: items };
+      },
+      render: (output, input, toolName) => listing.text({ ...output, items: output.ranges }, input, toolName),
+    }),
+  );
 }

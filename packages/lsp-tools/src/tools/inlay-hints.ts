@@ -1,14 +1,15 @@
-import type { AnyTool } from "@toolhaft/core";
+import { type AnyTool, defineTool } from "@toolhaft/core";
 import type { InlayHint } from "vscode-languageserver-protocol";
 import { z } from "zod";
 import type { Range } from "../answer.ts";
 import { features } from "../features.ts";
 import type { OpenFile } from "../open-file.ts";
-import { comparePositions } from "../positions.ts";
+import { comparePositions, cutText } from "../positions.ts";
 import { checkLine } from "../target.ts";
-import { listTool } from "./list-tool.ts";
+import { createListing } from "./listing.ts";
+import { parameters } from "./parameters.ts";
 import * as schemas from "./schemas.ts";
-import type { Toolbox } from "./toolbox.ts";
+import { anyTool, readOnly, type Toolbox } from "./toolbox.ts";
 
 const kinds = ["other", "type", "parameter"] as const;
 
@@ -28,27 +29,26 @@ export function inlayHints(toolbox: Toolbox): AnyTool {
       end: { line: endLine, character: input.endChar === undefined ? length : Math.min(length, input.endChar - base) },
     };
   };
-  return listTool(toolbox, {
+  const item = z.object({
+    position: schemas.pos,
+    label: z.string(),
+    kind: z.enum(["type", "parameter", "other"]),
+    text: z.string().optional(),
+  });
+  const { file, page } = parameters(base);
+  const extra = {
+    startLine: number("First line."),
+    startChar: number("UTF-16."),
+    endLine: number("Last line."),
+    endChar: number("Exclusive."),
+  };
+  const inputSchema = z.object({ ...file, ...extra, ...page(300) });
+  const listing = createListing<z.infer<typeof item>, z.infer<typeof inputSchema>>(toolbox, {
     name: "lsp_inlay_hints",
-    title: "Inlay hints",
-    description: "Inferred types and parameter names, set into the source lines.",
     feature: features.inlayHints,
     noun: "inlay hint",
-    field: "hints",
     limit: 300,
     merge: true,
-    extra: {
-      startLine: number("First line."),
-      startChar: number("UTF-16."),
-      endLine: number("Last line."),
-      endChar: number("Exclusive."),
-    },
-    item: z.object({
-      position: schemas.pos,
-      label: z.string(),
-      kind: z.enum(["type", "parameter", "other"]),
-      text: z.string().optional(),
-    }),
     prepare: (file, input) => void span(file, input),
     async ask(session, file, input) {
       const params = { textDocument: { uri: session.uri }, range: span(file, input) };
@@ -68,6 +68,21 @@ export function inlayHints(toolbox: Toolbox): AnyTool {
       return [...lines].map(([line, list]) => ({ text: `${line + base}: ${withHints(list)}`, count: list.length }));
     },
   });
+  return anyTool(
+    defineTool({
+      name: "lsp_inlay_hints",
+      title: "Inlay hints",
+      description: "Inferred types and parameter names, set into the source lines.",
+      inputSchema,
+      outputSchema: z.object({ ...schemas.answer, ...schemas.page, hints: z.array(item) }),
+      annotations: readOnly,
+      async execute(input, context) {
+        const { items, ...rest } = await listing.find(input, context);
+        return { ...rest, hints: items };
+      },
+      render: (output, input, toolName) => listing.text({ ...output, items: output.hints }, input, toolName),
+    }),
+  );
 }
 
 interface Span {
@@ -93,5 +108,5 @@ function withHints(
     text += `${line.slice(from, hint.position.character)}⟨${hint.label}⟩`;
     from = hint.position.character;
   }
-  return (text + line.slice(from)).trim().slice(0, 400);
+  return cutText((text + line.slice(from)).trim(), 400);
 }

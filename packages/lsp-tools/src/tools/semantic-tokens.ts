@@ -1,40 +1,41 @@
-import type { AnyTool } from "@toolhaft/core";
-import type { SemanticTokens, SemanticTokensOptions } from "vscode-languageserver-protocol";
+import { type AnyTool, defineTool, ToolError } from "@toolhaft/core";
+import type { SemanticTokens } from "vscode-languageserver-protocol";
 import { z } from "zod";
 import type { Session } from "../ask.ts";
 import { features } from "../features.ts";
 import { decodeTokens } from "../semantic-tokens.ts";
 import { checkLine } from "../target.ts";
-import { listTool } from "./list-tool.ts";
-import type { Toolbox } from "./toolbox.ts";
+import { createListing } from "./listing.ts";
+import { parameters } from "./parameters.ts";
+import * as schemas from "./schemas.ts";
+import { anyTool, readOnly, type Toolbox } from "./toolbox.ts";
 
 const { method } = features.semanticTokens;
 
 export function semanticTokens(toolbox: Toolbox): AnyTool {
   const { base } = toolbox;
   const number = (text: string) => z.number().int().min(base).optional().describe(text);
-  return listTool(toolbox, {
+  const item = z.object({
+    line: z.number().int(),
+    character: z.number().int(),
+    length: z.number().int(),
+    text: z.string(),
+    type: z.string(),
+    modifiers: z.array(z.string()),
+  });
+  const { file, page } = parameters(base);
+  const extra = {
+    startLine: number("First line."),
+    endLine: number("Last line."),
+    types: z.array(z.string()).optional().describe("function, variable …"),
+  };
+  const inputSchema = z.object({ ...file, ...extra, ...page(500) });
+  const listing = createListing<z.infer<typeof item>, z.infer<typeof inputSchema>>(toolbox, {
     name: "lsp_semantic_tokens",
-    title: "Semantic tokens",
-    description: "What each name in a span is: function, parameter, type, readonly, deprecated …",
     feature: features.semanticTokens,
     noun: "token",
-    field: "tokens",
     limit: 500,
     merge: false,
-    extra: {
-      startLine: number("First line."),
-      endLine: number("Last line."),
-      types: z.array(z.string()).optional().describe("function, variable …"),
-    },
-    item: z.object({
-      line: z.number().int(),
-      character: z.number().int(),
-      length: z.number().int(),
-      text: z.string(),
-      type: z.string(),
-      modifiers: z.array(z.string()),
-    }),
     prepare(file, input) {
       if (input.startLine !== undefined) checkLine(file, input.startLine - base, base);
       if (input.endLine !== undefined) checkLine(file, input.endLine - base, base);
@@ -42,7 +43,6 @@ export function semanticTokens(toolbox: Toolbox): AnyTool {
     async ask(session, file, input) {
       const { source } = file.text;
       const options = optionsOf(session);
-      if (!options) return [];
       const first = (input.startLine ?? base) - base;
       const last = input.endLine === undefined ? source.lineCount - 1 : input.endLine - base;
       const wantsSpan = input.startLine !== undefined || input.endLine !== undefined;
@@ -68,12 +68,37 @@ export function semanticTokens(toolbox: Toolbox): AnyTool {
       return [...lines].map(([line, list]) => ({ text: `${line + base}: ${list.join(", ")}`, count: list.length }));
     },
   });
+  return anyTool(
+    defineTool({
+      name: "lsp_semantic_tokens",
+      title: "Semantic tokens",
+      description: "What each name in a span is: function, parameter, type, readonly, deprecated …",
+      inputSchema,
+      outputSchema: z.object({ ...schemas.answer, ...schemas.page, tokens: z.array(item) }),
+      annotations: readOnly,
+      async execute(input, context) {
+        const { items, ...rest } = await listing.find(input, context);
+        return { ...rest, tokens: items };
+      },
+      render: (output, input, toolName) => listing.text({ ...output, items: output.tokens }, input, toolName),
+    }),
+  );
 }
 
-function optionsOf(session: Session): SemanticTokensOptions | undefined {
-  const fixed = session.life.capabilities.semanticTokensProvider;
-  if (fixed) return fixed;
-  const document = { uri: session.uri, languageId: session.languageId };
-  const [dynamic] = session.life.registrations.options(method, document);
-  return dynamic as unknown as SemanticTokensOptions | undefined;
+const offered = z.union([z.boolean(), z.looseObject({})]).nullish();
+const announcement = z.object({
+  legend: z.object({ tokenTypes: z.array(z.string()), tokenModifiers: z.array(z.string()) }),
+  full: offered,
+  range: offered,
+});
+
+/** What the server announces of its tokens. @throws ToolError `upstream` when that has no legend to read them by */
+function optionsOf(session: Session): z.infer<typeof announcement> {
+  const { life, uri, languageId } = session;
+  const [dynamic] = life.registrations.options(method, { uri, languageId });
+  const options = announcement.safeParse(life.capabilities.semanticTokensProvider ?? dynamic);
+  if (options.success) return options.data;
+  throw new ToolError("upstream", `${life.id} announces semantic tokens without a legend`, {
+    hint: "an update of this language server may help",
+  });
 }

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { type FileChange, ToolError } from "@toolhaft/core";
-import { type ByteEdit, type Change, parseText, refineChanges, spliceBytes, type TextFile } from "@toolhaft/workspace";
+import type { TextFile } from "@toolhaft/workspace";
 import type { WorkspaceEdit } from "vscode-languageserver-protocol";
 import type { EditData, EditedFile } from "../answer.ts";
 import type { Call } from "../ask.ts";
@@ -9,7 +9,7 @@ import { shownIn } from "../places.ts";
 import type { ServerLife } from "../server.ts";
 import type { FileText } from "../texts.ts";
 import { pathToUri, realPathOf } from "../uris.ts";
-import type { OffsetEdit } from "./offsets.ts";
+import { pathsOf, toChanges } from "./changes.ts";
 import { type EditPlan, editPath, pathsOfEdit, planWorkspaceEdit } from "./plan.ts";
 import type { PlannedChange, Snapshot } from "./world.ts";
 
@@ -53,15 +53,13 @@ export async function commitWorkspaceEdit(
   const plan = planWorkspaceEdit(edit, (path) => taken.get(path)?.snapshot ?? lookAt(path));
   refuseUnconfirmed(plan, options);
   for (const change of plan.changes) refuseForeignBytes(change, taken);
-  const paths = [
-    ...new Set(plan.changes.flatMap((change) => ("to" in change ? [change.path, change.to] : [change.path]))),
-  ];
+  const paths = [...new Set(plan.changes.flatMap(pathsOf))];
   if (paths.length === 0) return { outcome: summarise(call, file, plan, [], options), fileChanges: [], plan };
   const committed = await workspace.edit(
     paths,
     (files) => {
       for (const path of paths) checkUnchanged(path, files, taken);
-      return { changes: plan.changes.flatMap((change) => toChange(change, files)), result: undefined };
+      return { changes: toChanges(plan.changes, files), result: undefined };
     },
     call.scope,
     { dryRun: options.dryRun, allowEmpty: true },
@@ -160,69 +158,6 @@ function checkUnchanged(
   if (files.get(path)?.version === before.version) return;
   throw new ToolError("conflict", `${path} changed while the edit was planned`, {
     hint: "nothing was written; call again",
-  });
-}
-
-function toChange(change: PlannedChange, files: ReadonlyMap<string, TextFile | undefined>): Change[] {
-  switch (change.operation) {
-    case "create": {
-      const bytes = Buffer.from(change.text, "utf8");
-      if (!change.overwrites) return [{ kind: "create", path: change.path, bytes }];
-      const file = files.get(change.path);
-      if (!file) return [{ kind: "create", path: change.path, bytes }];
-      return [
-        { kind: "replace", path: change.path, ...spliced(file, [{ start: 0, end: file.bytes.length, insert: bytes }]) },
-      ];
-    }
-    case "delete":
-      return [{ kind: "delete", path: change.path }];
-    case "edit": {
-      const file = files.get(change.path);
-      if (!file) return [];
-      return [{ kind: "replace", path: change.path, ...spliced(file, byteEdits(file, change.edits)) }];
-    }
-    case "rename": {
-      const move = {
-        kind: "move" as const,
-        path: change.path,
-        to: change.to,
-        ...(change.overwrites && { overwrite: true }),
-      };
-      // a folder has no bytes: asking for them is an error
-      if (change.text === undefined) return [move];
-      const file = files.get(change.path);
-      if (!file) return [move];
-      const offset = file.bom ? 3 : 0;
-      const insert = Buffer.from(change.text, "utf8");
-      return [{ ...move, ...spliced(file, [{ start: offset, end: file.bytes.length, insert }]) }];
-    }
-  }
-}
-
-/** The new bytes, and the lines that really differ: servers send whole functions where one word has changed. */
-function spliced(
-  file: TextFile,
-  edits: readonly ByteEdit[],
-): Pick<Change & { kind: "replace" }, "bytes" | "lineChanges"> {
-  const { bytes, changes } = spliceBytes(file, edits);
-  return { bytes, lineChanges: refineChanges(file, parseText(bytes), changes) };
-}
-
-/** UTF-16 offsets of the text as byte offsets of the file; the BOM belongs to the file, not to the text. */
-function byteEdits(file: TextFile, edits: readonly OffsetEdit[]): ByteEdit[] {
-  const bom = file.bom ? 3 : 0;
-  const text = Buffer.from(file.bytes.buffer, file.bytes.byteOffset + bom, file.bytes.length - bom).toString("utf8");
-  let units = 0;
-  let bytes = bom;
-  const advance = (to: number) => {
-    bytes += Buffer.byteLength(text.slice(units, to), "utf8");
-    units = to;
-    return bytes;
-  };
-  return edits.map((edit) => {
-    const start = advance(edit.start);
-    const end = advance(edit.end);
-    return { start, end, insert: Buffer.from(edit.text, "utf8") };
   });
 }
 

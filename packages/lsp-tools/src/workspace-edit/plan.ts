@@ -10,7 +10,7 @@ import type {
   TextEdit,
   WorkspaceEdit,
 } from "vscode-languageserver-protocol";
-import { uriToPath } from "../uris.ts";
+import { isInside, uriToPath } from "../uris.ts";
 import { type PlannedChange, type SnapshotReader, World } from "./world.ts";
 
 export interface PlannedAnnotation {
@@ -38,7 +38,7 @@ export function editPath(uri: string): string {
   return path;
 }
 
-/** Every path that an edit names. */
+/** Every path that an edit names, and where those inside renamed folders stand before. */
 export function pathsOfEdit(edit: WorkspaceEdit): string[] {
   const paths = new Set<string>();
   for (const operation of operationsOf(edit)) {
@@ -48,11 +48,16 @@ export function pathsOfEdit(edit: WorkspaceEdit): string[] {
       paths.add(editPath(operation.newUri));
     } else paths.add(editPath(operation.uri));
   }
+  for (const operation of operationsOf(edit).reverse()) {
+    if (!("kind" in operation) || operation.kind !== "rename") continue;
+    const [from, to] = [editPath(operation.oldUri), editPath(operation.newUri)];
+    for (const path of [...paths]) if (path !== to && isInside(to, path)) paths.add(from + path.slice(to.length));
+  }
   return [...paths];
 }
 
 function operationsOf(edit: WorkspaceEdit): Operation[] {
-  if (edit.documentChanges) return edit.documentChanges as Operation[];
+  if (edit.documentChanges) return [...(edit.documentChanges as Operation[])];
   return Object.entries(edit.changes ?? {}).map(([uri, edits]) => ({ textDocument: { uri, version: null }, edits }));
 }
 

@@ -27,6 +27,7 @@ import { readWindow } from "./results.ts";
 import { lockRecord, readRecord, readTask, updateTask } from "./rows.ts";
 import { migrations } from "./schema.ts";
 import { idleIndex, indexAll } from "./search.ts";
+import { Tally } from "./tally.ts";
 import { readTree } from "./tree.ts";
 import type { WriteJob } from "./write-job.ts";
 
@@ -51,9 +52,12 @@ export function postgresBackend(options: PostgresOptions): TaskBackend {
     async write(job) {
       let tries = 0;
       let hints: ChangeHint[] = [];
-      const answer = await db.transaction((sql) => {
+      const answer = await db.transaction(async (sql) => {
         hints = [];
-        return job({ db: sql, hint: (hint) => void hints.push(hint) }, tries++ > 0);
+        const tally = new Tally(sql);
+        const answer = await job({ db: sql, tally, hint: (hint) => void hints.push(hint) }, tries++ > 0);
+        await tally.write();
+        return answer;
       });
       bench.tell(hints);
       return answer;

@@ -1,7 +1,6 @@
 import type { NoticeKind, StoredNotice } from "@toolhaft/tasks";
 import type { TaskRecord } from "@toolhaft/tasks/adapter";
 import type { Sql, Transaction } from "../database.ts";
-import { remainingOf } from "./tally.ts";
 import type { WriteJob } from "./write-job.ts";
 
 /** A sync call reads its own result: only one that is gone leaves its notice to be delivered, after so many milliseconds. */
@@ -17,9 +16,9 @@ export interface NoticeInit {
 }
 
 /** Writes a notice beside its edge: one per task, attempt, kind and n. */
-export async function writeNotice({ db, hint }: WriteJob, row: TaskRecord, init: NoticeInit): Promise<void> {
+export async function writeNotice({ db, tally, hint }: WriteJob, row: TaskRecord, init: NoticeInit): Promise<void> {
   const { kind, to, n = 0 } = init;
-  const left = await remainingOf(db, row.owner, row.kind);
+  const left = await tally.remaining(row.owner, row.kind);
   const settled = ending.includes(kind) && row.ended_at !== null && left.running + left.queued + left.waiting === 0;
   const wake = init.wake ?? (settled || waking.includes(kind));
   const held = row.mode === "sync" && ending.includes(kind) ? syncHoldMs : 0;

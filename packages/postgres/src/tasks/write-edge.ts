@@ -5,7 +5,6 @@ import { releaseReservation, sumUsage } from "./budget.ts";
 import { writeNotice } from "./notices.ts";
 import { storeResult } from "./results.ts";
 import { readRows, updateTask } from "./rows.ts";
-import { moveTally } from "./tally.ts";
 import type { WriteJob } from "./write-job.ts";
 
 export interface Written<Row extends TaskRecord = TaskRecord> {
@@ -40,7 +39,7 @@ export async function writeEdge<Row extends TaskRecord>(
   const next: Row = { ...row, ...changes };
   await updateTask(db, row, changes);
   const event = await writeEvent(write, next, next.last_seq, outcome.event, key, decision.data);
-  await moveTally(db, row.owner, row.kind, row.state, next.state);
+  write.tally.move(row.owner, row.kind, row.state, next.state);
   if (row.state === "waiting" && next.state !== "queued" && outcome.event === "cancelled")
     await closeApprovals(db, row, now);
   if (outcome.notice !== null)

@@ -33,9 +33,8 @@ export function contentOf(content: unknown): Content[] {
       case "image":
       case "document":
         return [fileOf(block)];
-      case "tool_result":
-        return [];
       default:
+        if (isResult(block)) return [];
         return [{ kind: "other", text: `[${text(block.type) ?? "block"}]` }];
     }
   });
@@ -52,22 +51,25 @@ function fileOf(block: JsonRecord): Content {
   };
 }
 
-/** Results of tool calls in one user line. */
+/** Results of tools that ran at the provider stand in the answer itself, under types of their own. */
+function isResult(block: JsonRecord): boolean {
+  return block.type === "tool_result" || (text(block.type)?.endsWith("_tool_result") ?? false);
+}
+
+/** Results of tool calls in one line. */
 export function resultsOf(line: JsonRecord): CallResult[] {
   const blocks = objects(object(line.message)?.content);
-  return blocks
-    .filter((block) => block.type === "tool_result")
-    .flatMap((block): CallResult[] => {
-      const callId = nonEmpty(block.tool_use_id);
-      if (callId === undefined) return [];
-      const output = blocksText(block.content);
-      return [{ callId, status: statusOf(line, block, output), output, rank: 1, ...measuresOf(line, blocks) }];
-    });
+  return blocks.filter(isResult).flatMap((block): CallResult[] => {
+    const callId = nonEmpty(block.tool_use_id);
+    if (callId === undefined) return [];
+    const output = blocksText(block.content);
+    return [{ callId, status: statusOf(line, block, output), output, rank: 1, ...measuresOf(line, blocks) }];
+  });
 }
 
 function statusOf(line: JsonRecord, block: JsonRecord, output: string): CallResult["status"] {
   if (nonEmpty(line.toolDenialKind) !== undefined || nonEmpty(block.toolDenialKind) !== undefined) return "denied";
-  const failed = block.is_error === true;
+  const failed = block.is_error === true || (text(object(block.content)?.type)?.endsWith("_error") ?? false);
   if (failed && rejections.some((rejection) => output.startsWith(rejection))) return "denied";
   if (failed && text(line.toolUseResult) === "User rejected tool use") return "denied";
   return failed ? "error" : "completed";
@@ -87,5 +89,5 @@ function measuresOf(line: JsonRecord, blocks: readonly JsonRecord[]): Pick<CallR
 
 /** Whether a user line holds anything besides results. */
 export function hasResults(line: JsonRecord): boolean {
-  return list(object(line.message)?.content).some((block) => object(block)?.type === "tool_result");
+  return list(object(line.message)?.content).some((block) => isResult(object(block) ?? {}));
 }

@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { basename, join } from "node:path";
+import { join, sep } from "node:path";
 import { type Listed, listFolder, staysInside } from "../folders.ts";
 import type { Found, FoundFile } from "../transcripts/format.ts";
 
@@ -81,7 +81,9 @@ function addOnce(sessions: Set<string>, file: FoundFile, found: Found[]): void {
 }
 
 function fileOf(path: string, parent: string | null): FoundFile {
-  return { path, session: basename(path, ending), parent, archived: false, packed: false };
+  // Cheaper than `basename`, which thousands of files notice.
+  const session = path.slice(path.lastIndexOf(sep) + 1, -ending.length);
+  return { path, session, parent, archived: false, packed: false };
 }
 
 type Entry = Exclude<Listed, { unreadable: string }>;

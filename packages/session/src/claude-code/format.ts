@@ -25,7 +25,8 @@ export function claudeCodeFormat(roots: readonly string[]): TranscriptFormat {
     backups: fileHistory,
     parts(line: JsonRecord) {
       if (line.type === "user") return { content: contentOf(object(line.message)?.content), results: resultsOf(line) };
-      if (line.type === "assistant") return { content: contentOf(object(line.message)?.content), results: [] };
+      if (line.type === "assistant")
+        return { content: contentOf(object(line.message)?.content), results: resultsOf(line) };
       return { content: noticeContent(line), results: [] };
     },
   };

@@ -1,7 +1,8 @@
+import { contextFact } from "../context-fact.ts";
 import type { Content, Fact, Interpreter, Place, TitleRank } from "../facts.ts";
 import type { JsonRecord } from "../json-line.ts";
 import type { MessageKind, Usage } from "../model.ts";
-import { count, isoTime, nonEmpty, object, text } from "../shapes.ts";
+import { count, isoTime, list, nonEmpty, object, text } from "../shapes.ts";
 import { changesOf } from "./changes.ts";
 import { contentOf, hasResults, resultsOf } from "./content.ts";
 import { TodoTracker } from "./todos.ts";
@@ -23,7 +24,7 @@ export function claudeCodeInterpreter(own: string, sideFile: boolean, saved?: un
     record(line, place) {
       const sidechain = line.isSidechain === true;
       const child = sidechain && !sideFile ? childId(own, line) : undefined;
-      const facts = factsOf(line, place, sidechain, todos);
+      const facts = [...(sideFile ? aboveFacts(own, line) : []), ...factsOf(line, place, sidechain, todos)];
       return child === undefined ? facts : [{ kind: "child", id: child, callId: null }, ...within(child, facts)];
     },
     state: (): State => ({ todos: todos.state() }),
@@ -34,6 +35,13 @@ export function claudeCodeInterpreter(own: string, sideFile: boolean, saved?: un
 export function childId(own: string, line: JsonRecord): string {
   const agent = nonEmpty(line.agentId);
   return agent === undefined ? `${own}.sidechain` : `agent-${agent}`;
+}
+
+/** An agent's own file names the session above it in its lines; older releases keep it beside that session's. */
+function aboveFacts(own: string, line: JsonRecord): Fact[] {
+  const above = nonEmpty(line.sessionId);
+  if (above === undefined || above === own) return [];
+  return [{ kind: "session", parent: { id: above, kind: "subagent", at: null } }];
 }
 
 function within(session: string, facts: readonly Fact[]): Fact[] {
@@ -88,7 +96,7 @@ function firstPromptTitle(content: readonly Content[]): Fact[] {
 function directoryFacts(line: JsonRecord): Fact[] {
   const directory = nonEmpty(line.cwd) ?? nonEmpty(line.to) ?? nonEmpty(line.path);
   if (directory === undefined) return [{ kind: "problem", code: "damaged_part" }];
-  return [{ kind: "session", directory }];
+  return [{ kind: "session", directory, moved: true }];
 }
 
 function nodeFacts(line: JsonRecord, message: string | null): Fact[] {
@@ -99,10 +107,17 @@ function nodeFacts(line: JsonRecord, message: string | null): Fact[] {
       kind: "node",
       id,
       parent: nonEmpty(line.parentUuid) ?? null,
-      logicalParent: nonEmpty(line.logicalParentUuid) ?? null,
+      logicalParent: nonEmpty(line.logicalParentUuid) ?? keptBefore(line),
       message,
     },
   ];
+}
+
+/** A compaction that names no line above it names the last one that it kept. */
+function keptBefore(line: JsonRecord): string | null {
+  const marks = object(line.compactMetadata) ?? line;
+  const kept = list(marks.preservedMessages).at(-1);
+  return nonEmpty(object(marks.preservedSegment)?.tailUuid) ?? nonEmpty(kept) ?? nonEmpty(object(kept)?.uuid) ?? null;
 }
 
 function sessionFacts(line: JsonRecord): Fact[] {
@@ -130,14 +145,14 @@ function messageFacts(line: JsonRecord, place: Place, sidechain: boolean, todos:
   if ((assistant || line.type === "user") && message === undefined) {
     return [...nodeFacts(line, null), { kind: "problem", code: "damaged_part" }];
   }
-  const results = line.type === "user" ? resultsOf(line) : [];
+  const results = resultsOf(line);
   const content = assistant || line.type === "user" ? contentOf(message?.content) : noticeContent(line);
   const onlyResults = line.type === "user" && hasResults(line) && content.length === 0;
   const key = assistant ? answerKey(line, message, place) : (nonEmpty(line.uuid) ?? `@${place.offset}`);
   const at = isoTime(line.timestamp);
   const facts: Fact[] = sessionFacts(line);
   const messageKind = kindOf(line, content);
-  if (results.length > 0) facts.push({ kind: "results", results, at });
+  if (results.length > 0 && !assistant) facts.push({ kind: "results", results, at });
   if (!onlyResults) {
     facts.push({
       kind: "message",
@@ -152,6 +167,8 @@ function messageFacts(line: JsonRecord, place: Place, sidechain: boolean, todos:
       content,
     });
   }
+  // Results of tools that ran at the provider follow their calls in the same answer.
+  if (results.length > 0 && assistant) facts.push({ kind: "results", results, at });
   if (messageKind === "prompt") facts.push(...firstPromptTitle(content));
   facts.push(...nodeFacts(line, onlyResults ? null : key));
   facts.push(...usageFacts(line, message, key, sidechain));
@@ -210,7 +227,9 @@ function usageFacts(line: JsonRecord, message: JsonRecord | undefined, key: stri
   if (line.isApiErrorMessage === true || message?.model === "<synthetic>") return [];
   const response = nonEmpty(message?.id) ?? key;
   const request = nonEmpty(line.requestId);
+  const counted = claudeUsage(usage);
   return [
+    ...(sidechain ? [] : [contextFact(counted)]),
     {
       kind: "usage",
       key: request === undefined ? response : `${response}:${request}`,
@@ -218,7 +237,7 @@ function usageFacts(line: JsonRecord, message: JsonRecord | undefined, key: stri
       message: key,
       model: realModel(message?.model),
       provider: null,
-      usage: claudeUsage(usage),
+      usage: counted,
       cacheWrite1h: count(object(usage.cache_creation)?.ephemeral_1h_input_tokens),
       costUsd: typeof line.costUSD === "number" ? line.costUSD : null,
       sidechain,

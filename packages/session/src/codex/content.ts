@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { CallResult, Content } from "../facts.ts";
 import type { JsonRecord } from "../json-line.ts";
 import { blocksText, finite, nonEmpty, object, objects, text } from "../shapes.ts";
@@ -54,9 +55,27 @@ function call(item: JsonRecord, input: string): Content {
   return {
     kind: "call",
     name: nonEmpty(item.name) ?? "unknown",
-    callId: nonEmpty(item.call_id) ?? nonEmpty(item.id) ?? "",
+    callId: callIdOf(item),
     input,
   };
+}
+
+/** The outcome of a call that the provider made: it stands in the call itself, for no output follows. */
+export function ownResult(item: JsonRecord): CallResult[] {
+  if (item.type !== "web_search_call" && item.type !== "image_generation_call") return [];
+  const status = nonEmpty(item.status);
+  if (status === undefined || status === "in_progress" || status === "searching") return [];
+  return [{ callId: callIdOf(item), status: status === "failed" ? "error" : "completed", output: "", rank: 0 }];
+}
+
+/** Searches may have no id: what they asked for tells them apart. */
+function callIdOf(item: JsonRecord): string {
+  const id = nonEmpty(item.call_id) ?? nonEmpty(item.id);
+  if (id !== undefined || item.type !== "web_search_call") return id ?? "";
+  return `web_search ${createHash("sha256")
+    .update(JSON.stringify(item.action ?? {}))
+    .digest("hex")
+    .slice(0, 16)}`;
 }
 
 /** Output of a call as a `response_item` gives it: a string, JSON in a string, an object or blocks. */

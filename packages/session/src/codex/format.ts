@@ -1,13 +1,15 @@
+import { join } from "node:path";
 import type { CallResult, Content } from "../facts.ts";
 import type { JsonRecord } from "../json-line.ts";
 import { object, text } from "../shapes.ts";
 import { statFile } from "../transcripts/file-state.ts";
 import type { TranscriptFormat } from "../transcripts/format.ts";
 import { packedSource } from "../transcripts/packed.ts";
-import { eventResult, itemContent, itemResult } from "./content.ts";
+import { eventResult, itemContent, itemResult, ownResult } from "./content.ts";
 import { abortText, textContent, userContent } from "./event-text.ts";
 import { findCodex } from "./find.ts";
 import { codexInterpreter } from "./interpreter.ts";
+import { sessionNames } from "./session-names.ts";
 
 /** The rules of Codex rollouts below the given home folder. */
 export function codexFormat(home: string): TranscriptFormat {
@@ -18,6 +20,7 @@ export function codexFormat(home: string): TranscriptFormat {
     find: (signal) => findCodex(home, signal),
     unpacked: packedSource,
     stat: statFile,
+    names: sessionNames(join(home, "session_index.jsonl")),
     statsAlone: true,
     async interpreter(file, context, saved) {
       const hasUserEvents = await context.startContains('"type":"user_message"');
@@ -45,7 +48,7 @@ function partsOf(record: JsonRecord): { content: readonly Content[]; results: re
 function item(value: JsonRecord): { content: readonly Content[]; results: readonly CallResult[] } {
   return (text(value.type) ?? "").endsWith("_output")
     ? { content: [], results: itemResult(value) }
-    : { content: itemContent(value), results: [] };
+    : { content: itemContent(value), results: ownResult(value) };
 }
 
 function event(value: JsonRecord): { content: readonly Content[]; results: readonly CallResult[] } {

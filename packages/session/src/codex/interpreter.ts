@@ -4,7 +4,7 @@ import type { MessageKind } from "../model.ts";
 import { finite, isoTime, nonEmpty, object, text } from "../shapes.ts";
 import { todosOf } from "../todo-list.ts";
 import { envelopeChanges, patchChanges } from "./changes.ts";
-import { eventResult, itemContent, itemResult } from "./content.ts";
+import { eventResult, itemContent, itemResult, ownResult } from "./content.ts";
 import { abortText, parsedObject, patchText, textContent, userContent } from "./event-text.ts";
 import { freshState, type State } from "./state.ts";
 import { tokenFacts } from "./token-facts.ts";
@@ -95,6 +95,7 @@ export function codexInterpreter(fileId: string, options: CodexOptions, saved?: 
         kind: "session",
         id,
         ...(directory !== undefined && { directory }),
+        ...(state.replayedAt !== "" && { created: state.replayedAt }),
         ...(branch !== undefined && { branch }),
         ...(version !== undefined && { version }),
         ...(state.provider !== null && { provider: state.provider }),
@@ -122,6 +123,8 @@ export function codexInterpreter(fileId: string, options: CodexOptions, saved?: 
       return [{ kind: "problem", code: "unknown_record" }];
     }
     const facts: Fact[] = [message(answerKey(place), "assistant", "answer", at, content)];
+    const results = ownResult(item);
+    if (results.length > 0) facts.push({ kind: "results", results, at });
     for (const part of content) {
       if (part.kind !== "call") continue;
       if (part.name === "apply_patch") state.patches.push([part.callId, part.input]);

@@ -22,7 +22,7 @@ export class HostDatabases {
   async at(path: string): Promise<ForeignDatabase> {
     const [main, wal, shm] = await Promise.all([stampOf(path), stampOf(`${path}-wal`), stampOf(`${path}-shm`)]);
     const inPlace = wal !== undefined && shm !== undefined;
-    const stamp = inPlace ? "in place" : `${main} ${wal}`;
+    const stamp = inPlace ? `in place ${main?.split(" ")[0]}` : `${main} ${wal}`;
     const known = this.#open.get(path);
     if (known?.stamp === stamp) return known.database;
     if (known !== undefined) await this.#drop(path, known);

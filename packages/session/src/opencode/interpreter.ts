@@ -1,3 +1,4 @@
+import { contextFact } from "../context-fact.ts";
 import type { CallResult, Content, Fact, Interpreter, Place, RecordedChange } from "../facts.ts";
 import { applyHunks, parseUnified } from "../hunks.ts";
 import type { JsonRecord } from "../json-line.ts";
@@ -40,12 +41,51 @@ function sessionFacts(record: JsonRecord): Fact[] {
     {
       kind: "session",
       ...(directory !== undefined && { directory }),
+      ...timesOf(session),
       ...(version !== undefined && { version }),
       ...(parent !== undefined && { parent: { id: parent, kind, at: kind === "fork" ? boundary : null } }),
     },
     ...(title === undefined ? [] : [{ kind: "title" as const, rank: 5 as const, text: title }]),
+    ...(record.countsItself === true ? ownUsage(session, fork !== undefined) : []),
     { kind: "bookkeeping", type: "session" },
   ];
+}
+
+/** What the session's columns tell: import leaves them empty, a fork fills them with what it inherited. */
+function ownUsage(session: JsonRecord, inherited: boolean): Fact[] {
+  const usage = {
+    inputTokens: count(session.tokens_input),
+    outputTokens: count(session.tokens_output) + count(session.tokens_reasoning),
+    reasoningTokens: count(session.tokens_reasoning),
+    cacheReadTokens: count(session.tokens_cache_read),
+    cacheWriteTokens: count(session.tokens_cache_write),
+  };
+  const costUsd = count(session.cost);
+  if (costUsd === 0 && Object.values(usage).every((tokens) => tokens === 0)) return [];
+  const key = "session";
+  const response = `${key} ${String(session.id)}`;
+  return [
+    {
+      kind: "usage",
+      key,
+      response,
+      message: key,
+      model: null,
+      provider: null,
+      usage,
+      cacheWrite1h: 0,
+      costUsd,
+      sidechain: false,
+      inherited,
+    },
+  ];
+}
+
+function timesOf(session: JsonRecord): { created?: string; updated?: string } {
+  const time = object(session.time);
+  const created = isoTime(session.time_created ?? time?.created);
+  const updated = isoTime(session.time_updated ?? time?.updated);
+  return { ...(created !== null && { created }), ...(updated !== null && { updated }) };
 }
 
 /** An answer names its prompt; the order is that of time, so the link is only checked. */
@@ -66,6 +106,7 @@ function messageFacts(record: JsonRecord, place: Place): Fact[] {
     nonEmpty(message.modelID) ?? nonEmpty(object(message.model)?.modelID) ?? nonEmpty(object(message.model)?.id);
   const provider = nonEmpty(message.providerID) ?? nonEmpty(object(message.model)?.providerID);
   const inherited = record.inherited === true;
+  const parent = nonEmpty(message.parentID);
   const facts: Fact[] = [
     {
       kind: "message",
@@ -76,6 +117,7 @@ function messageFacts(record: JsonRecord, place: Place): Fact[] {
       model: role === "assistant" ? (model ?? null) : null,
       provider: role === "assistant" ? (provider ?? null) : null,
       inherited,
+      ...(parent !== undefined && { parent }),
       reverted: record.reverted === true,
       content,
     },
@@ -83,7 +125,7 @@ function messageFacts(record: JsonRecord, place: Place): Fact[] {
   if (results.length > 0) facts.push({ kind: "results", results, at });
   const usage = usageOf(message, parts);
   if (usage !== undefined) {
-    facts.push({
+    facts.push(contextFact(usage.usage), {
       kind: "usage",
       key,
       response: key,
@@ -108,6 +150,9 @@ function roleOf(message: JsonRecord): string {
 
 function kindOf(message: JsonRecord, role: string, parts: readonly JsonRecord[]): MessageKind {
   if (message.v2 === "compaction" || parts.some(({ type }) => type === "compaction")) return "compaction";
+  // A person ran it beside the conversation.
+  if (message.v2 === "shell") return "command";
+  if (typeof message.v2 === "string" && message.v2.endsWith("-switched")) return "notice";
   if (role === "assistant") return message.summary === true ? "compaction" : "answer";
   if (role !== "user") return "injected";
   const typed = parts.some(

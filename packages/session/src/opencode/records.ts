@@ -8,7 +8,14 @@ import { nonEmpty, object, objects, text } from "../shapes.ts";
  * with its parts, then `todos` and `changes`. The interpreter reads these like the lines of a transcript.
  */
 export type SessionRecord =
-  | { type: "session"; session: JsonRecord; parent: string | null; fork: { id: string; messages: number } | null }
+  | {
+      type: "session";
+      session: JsonRecord;
+      parent: string | null;
+      fork: { id: string; messages: number } | null;
+      /** No message has tokens: the session's own columns count. */
+      countsItself?: boolean;
+    }
   | {
       type: "message";
       message: JsonRecord;
@@ -34,32 +41,66 @@ export function columnsOf(database: ForeignDatabase, table: string): ReadonlySet
   );
 }
 
+/** Tables that hold sessions: a newer release keeps a second one beside the first. */
+const sessionTables = ["session", "session_v2"] as const;
+
 /** Sessions of a database with what tells that one changed. */
 export function listSessions(database: ForeignDatabase): { id: string; stamp: string; archived: boolean }[] {
-  const sessions = columnsOf(database, "session");
-  if (!sessions.has("id")) return [];
-  const archived = sessions.has("time_archived") ? "s.time_archived" : "NULL";
-  const newer = columnsOf(database, "session_message").has("session_id")
-    ? "(SELECT count(*) || ' ' || coalesce(max(time_updated), 0) FROM session_message m WHERE m.session_id = s.id)"
-    : "''";
-  return database
-    .all<{ id: string; stamp: string; archived: number | null }>(
-      `SELECT s.id, ${archived} AS archived, s.time_updated || ' ' ||
-       (SELECT count(*) || ' ' || coalesce(max(time_updated), 0) FROM message m WHERE m.session_id = s.id) || ' ' ||
-       (SELECT count(*) || ' ' || coalesce(max(time_updated), 0) FROM part p WHERE p.session_id = s.id) || ' ' || ${newer} AS stamp
-     FROM session s ORDER BY s.time_created, s.id`,
-    )
-    .map(({ id, stamp, archived }) => ({ id, stamp, archived: archived !== null }));
+  const ids = new Map<string, { id: string; stamp: string; archived: boolean; created: number }>();
+  // Rows of what belongs to a session are counted once for all: which of the tables there are differs by release.
+  const counted = ["message", "part", "session_message", "todo"].flatMap((table) => {
+    const columns = columnsOf(database, table);
+    const newest = columns.has("time_updated") ? "coalesce(max(time_updated), 0)" : "0";
+    return columns.has("session_id")
+      ? `(SELECT count(*) || ' ' || ${newest} FROM ${table} m WHERE m.session_id = s.id)`
+      : [];
+  });
+  for (const table of sessionTables) {
+    const columns = columnsOf(database, table);
+    if (!columns.has("id")) continue;
+    const column = (name: string) => (columns.has(name) ? `s.${name}` : "NULL");
+    const stamp = [`coalesce(${column("time_updated")}, '')`, ...counted].join(" || ' ' || ");
+    const rows = database.all<{ id: string; stamp: string; archived: number | null; created: number | null }>(
+      `SELECT s.id, ${column("time_archived")} AS archived, ${column("time_created")} AS created, ${stamp} AS stamp FROM ${table} s`,
+    );
+    for (const row of rows) {
+      const known = ids.get(row.id);
+      ids.set(row.id, {
+        id: row.id,
+        stamp: known === undefined ? row.stamp : `${known.stamp} ${row.stamp}`,
+        archived: known?.archived === true || row.archived !== null,
+        created: known?.created ?? row.created ?? 0,
+      });
+    }
+  }
+  return [...ids.values()].sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
+}
+
+/** A session's own row. One that stands in both tables is told by the one whose messages it has. */
+function sessionRow(database: ForeignDatabase, id: string): JsonRecord | undefined {
+  const [older, newer] = sessionTables.map((table) =>
+    columnsOf(database, table).has("id")
+      ? database.get<JsonRecord>(`SELECT * FROM ${table} WHERE id = ?`, [id])
+      : undefined,
+  );
+  return older !== undefined && (newer === undefined || hasOlderMessages(database, id)) ? older : newer;
+}
+
+function hasOlderMessages(database: ForeignDatabase, id: string): boolean {
+  return (
+    columnsOf(database, "message").has("session_id") &&
+    database.get("SELECT 1 FROM message WHERE session_id = ? LIMIT 1", [id]) !== undefined
+  );
 }
 
 /** The records of one session of a database. */
 export function* sessionRecords(database: ForeignDatabase, id: string): Iterable<SessionRecord> {
-  const session = database.get<JsonRecord>("SELECT * FROM session WHERE id = ?", [id]);
+  const session = sessionRow(database, id);
   if (session === undefined) return;
   const messages = messagesOf(database, id);
   const parent = nonEmpty(session.parent_id) ?? null;
   const fork = parent === null ? forkOf(database, session, messages) : null;
-  yield { type: "session", session, parent, fork };
+  yield { type: "session", session, parent, fork, countsItself: !messages.some(hasTokens) };
   yield* messageRecords(messages, fork?.messages ?? 0, object(parsed(session.revert)));
   const todos = columnsOf(database, "todo").has("session_id")
     ? database.all<JsonRecord>("SELECT content, status, priority FROM todo WHERE session_id = ? ORDER BY position", [
@@ -69,6 +110,10 @@ export function* sessionRecords(database: ForeignDatabase, id: string): Iterable
   if (todos.length > 0) yield { type: "todos", todos };
   const changes = objects(parsed(session.summary_diffs));
   if (changes.length > 0) yield { type: "changes", changes };
+}
+
+function hasTokens({ data, parts }: StoredMessage): boolean {
+  return object(data?.tokens) !== undefined || parts.some((part) => object(part?.tokens) !== undefined);
 }
 
 export function* messageRecords(
@@ -93,18 +138,21 @@ export function* messageRecords(
 }
 
 function messagesOf(database: ForeignDatabase, id: string): StoredMessage[] {
+  if (!hasOlderMessages(database, id)) return newerMessages(database, id);
   const rows = database.all<{ id: string; time_created: number; data: string }>(
     "SELECT id, time_created, data FROM message WHERE session_id = ? ORDER BY time_created, id",
     [id],
   );
-  if (rows.length === 0) return newerMessages(database, id);
+  const hasParts = columnsOf(database, "part").has("message_id");
   return rows.map((row) => ({
     id: row.id,
     at: row.time_created,
     data: object(parsed(row.data)),
-    parts: database
-      .all<{ id: string; data: string }>("SELECT id, data FROM part WHERE message_id = ? ORDER BY id", [row.id])
-      .map((part) => object(parsed(part.data))),
+    parts: hasParts
+      ? database
+          .all<{ id: string; data: string }>("SELECT id, data FROM part WHERE message_id = ? ORDER BY id", [row.id])
+          .map((part) => object(parsed(part.data)))
+      : [],
   }));
 }
 
@@ -116,6 +164,7 @@ function newerMessages(database: ForeignDatabase, id: string): StoredMessage[] {
       "SELECT id, type, time_created, data FROM session_message WHERE session_id = ? ORDER BY seq, id",
       [id],
     )
+    .filter(({ type }) => type !== "idle")
     .map((row) => {
       const data = object(parsed(row.data));
       return {
@@ -153,18 +202,20 @@ function forkOf(
   if (first === undefined) return stored === undefined ? null : { id: stored, messages: 0 };
   const candidates =
     stored === undefined
-      ? database.all<{ id: string }>(
-          `SELECT DISTINCT m.session_id AS id FROM message m JOIN session s ON s.id = m.session_id
+      ? !hasOlderMessages(database, String(session.id)) || !columnsOf(database, "session").has("directory")
+        ? []
+        : database.all<{ id: string }>(
+            `SELECT DISTINCT m.session_id AS id FROM message m JOIN session s ON s.id = m.session_id
            WHERE m.time_created = ? AND s.id <> ? AND s.directory = ? AND (s.time_created < ? OR (s.time_created = ? AND s.id < ?)) ORDER BY s.time_created`,
-          [
-            first.at,
-            String(session.id),
-            String(session.directory),
-            Number(session.time_created),
-            Number(session.time_created),
-            String(session.id),
-          ],
-        )
+            [
+              first.at,
+              String(session.id),
+              String(session.directory),
+              Number(session.time_created),
+              Number(session.time_created),
+              String(session.id),
+            ],
+          )
       : [{ id: stored }];
   let best: { id: string; messages: number } | null = stored === undefined ? null : { id: stored, messages: 0 };
   for (const { id } of candidates) {

@@ -5,7 +5,6 @@ import type { Message, Summary, Todo } from "../model.ts";
 import type {
   Branch,
   Changes,
-  IndexProgress,
   ListQuery,
   MessageRange,
   SearchPage,
@@ -15,9 +14,10 @@ import type {
 } from "../store.ts";
 import { todosOf } from "../todo-list.ts";
 import { insideOf } from "../transcripts/summaries.ts";
+import { builtInSource, changesFrom } from "./recorded.ts";
+import { noIndex, nothingFound } from "./recorded-search.ts";
 import {
   blobOf,
-  builtInSource,
   chain,
   countOf,
   type MessageRow,
@@ -29,8 +29,6 @@ import {
 import { searchBuiltIn } from "./sqlite-search.ts";
 import { usageOf } from "./sqlite-usage.ts";
 import { indexNewParts } from "./sqlite-words.ts";
-
-const noIndex: IndexProgress = { upToDate: true, pendingFiles: 0, pendingBytes: 0, unreadable: [] };
 
 /** Sessions recorded by any framework. */
 export class SqliteSessionReader implements SessionReader {
@@ -84,17 +82,33 @@ export class SqliteSessionReader implements SessionReader {
     return db === undefined || row === undefined ? undefined : summaryOf(db, row);
   }
 
-  async near(id: string, limit: number): Promise<readonly string[]> {
+  async near(
+    id: string,
+    limit: number,
+    _signal?: AbortSignal,
+    directories: readonly string[] | "all" = "all",
+  ): Promise<readonly string[]> {
     const db = await this.#database();
     const start = id.slice(0, 6);
+    const inside = insideOf(directories);
     return (
       db
-        ?.all<{ id: string }>("SELECT id FROM sessions WHERE substr(id, 1, ?) = ? ORDER BY updated DESC LIMIT ?", [
-          start.length,
-          start,
-          limit,
-        ])
+        ?.all<{ id: string }>(
+          `SELECT s.id FROM sessions s WHERE substr(s.id, 1, ?) = ? AND ${inside.sql} ORDER BY s.updated DESC LIMIT ?`,
+          [start.length, start, ...inside.parameters, limit],
+        )
         .map((row) => row.id) ?? []
+    );
+  }
+
+  async known(ids: readonly string[]): Promise<readonly string[]> {
+    const db = await this.#database();
+    return (
+      db
+        ?.all<{ id: string }>("SELECT id FROM sessions WHERE id IN (SELECT value FROM json_each(?))", [
+          JSON.stringify(ids),
+        ])
+        .map(({ id }) => id) ?? []
     );
   }
 
@@ -134,19 +148,10 @@ export class SqliteSessionReader implements SessionReader {
   }
 
   async search(query: SearchQuery, signal: AbortSignal): Promise<SearchPage> {
-    const empty: SearchPage = {
-      hits: [],
-      total: 0,
-      totalIsFloor: false,
-      nextCursor: null,
-      searched: { sessions: 0, messages: 0 },
-      index: noIndex,
-      scan: null,
-    };
     const db = await this.#database();
-    if (db === undefined) return empty;
+    if (db === undefined) return nothingFound;
     await indexNewParts(db, signal);
-    return searchBuiltIn(db, query, empty, this.#clock.now(), signal);
+    return searchBuiltIn(db, query, this.#clock.now(), signal);
   }
 
   async usage(id: string): Promise<UsageReport> {
@@ -166,26 +171,7 @@ export class SqliteSessionReader implements SessionReader {
        WHERE :upTo IS NULL OR m.idx <= (SELECT idx FROM path WHERE id = :upTo) ORDER BY m.idx, c.n`,
       { session: session.row, upTo: upTo ?? null },
     );
-    return {
-      basis: "snapshots",
-      notes: [],
-      changes: rows.map((row) => {
-        const before = blobOf(db, row.before);
-        const after = blobOf(db, row.after);
-        const kind = before === null ? "create" : after === null ? "delete" : "modify";
-        return {
-          messageId: row.message,
-          path: row.path,
-          from: null,
-          kind,
-          before,
-          after,
-          patch: null,
-          additions: null,
-          deletions: null,
-        };
-      }),
-    };
+    return changesFrom(rows.map((row) => ({ ...row, before: blobOf(db, row.before), after: blobOf(db, row.after) })));
   }
 
   async children(id: string): Promise<readonly Summary[]> {

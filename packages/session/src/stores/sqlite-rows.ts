@@ -1,41 +1,17 @@
 import { inflateSync } from "node:zlib";
 import { ToolError } from "@toolhaft/core";
 import type { Database } from "@toolhaft/sqlite";
-import type { Message, MessageKind, Part, Summary, ToolStatus } from "../model.ts";
-import { lengthOf } from "../show.ts";
+import type { Message, Summary } from "../model.ts";
+import { messageFrom, type RecordedMessage, type RecordedPart, type RecordedSession, summaryFrom } from "./recorded.ts";
 
-export const builtInSource = "toolhaft";
-
-export interface SessionRow {
+export interface SessionRow extends RecordedSession {
   row: number;
-  id: string;
-  parent: string | null;
-  parent_row: number | null;
   fork_seq: number | null;
-  title: string;
-  directory: string;
-  branch: string | null;
-  created: string;
-  updated: string;
   archived: number;
   todos: string | null;
-  children: number;
 }
 
-export interface MessageRow {
-  row: number;
-  id: string;
-  role: string;
-  kind: MessageKind;
-  at: string;
-  model: string | null;
-  provider: string | null;
-  input: number | null;
-  output: number | null;
-  reasoning: number | null;
-  cache_read: number | null;
-  cache_write: number | null;
-  usd: number | null;
+export interface MessageRow extends RecordedMessage {
   own: number;
   idx: number;
 }
@@ -79,96 +55,18 @@ export function summaryOf(db: Database, row: SessionRow): Summary {
     row.fork_seq === null
       ? undefined
       : db.get<{ id: string }>("SELECT id FROM messages WHERE session = ? AND seq = ?", [row.parent_row, row.fork_seq]);
-  return {
-    id: row.id,
-    source: builtInSource,
-    title: row.title,
-    directory: row.directory,
-    branch: row.branch,
-    createdAt: row.created,
-    updatedAt: row.updated,
-    durationMs: Math.max(0, Date.parse(row.updated) - Date.parse(row.created)),
+  return summaryFrom(row, {
+    archived: row.archived === 1,
     messages: facts?.messages ?? 0,
     prompts: facts?.prompts ?? 0,
-    parent:
-      row.parent === null
-        ? null
-        : { id: row.parent, kind: row.parent_row === null ? "subagent" : "fork", at: point?.id ?? null },
-    children: row.children,
-    archived: row.archived === 1,
-    bytes: null,
     models: models.map(({ model }) => model),
-    warnings: 0,
-  };
-}
-
-interface PartRow {
-  kind: "text" | "thinking" | "tool" | "file";
-  text: string | null;
-  tool: string | null;
-  call_id: string | null;
-  input: string | null;
-  output: string | null;
-  status: ToolStatus | null;
-  file_name: string | null;
-  mime: string | null;
-  bytes: number | null;
+    point: point?.id ?? null,
+  });
 }
 
 export function messageOf(db: Database, row: MessageRow): Message {
-  const parts = db.all<PartRow>("SELECT * FROM parts WHERE message = ? ORDER BY n", [row.row]);
-  return {
-    id: row.id,
-    index: row.idx,
-    role: row.role,
-    kind: row.kind,
-    at: row.at,
-    parentId: null,
-    branch: "main",
-    model: row.model,
-    provider: row.provider,
-    usage:
-      row.input === null
-        ? null
-        : {
-            inputTokens: row.input,
-            outputTokens: row.output ?? 0,
-            reasoningTokens: row.reasoning ?? 0,
-            cacheReadTokens: row.cache_read ?? 0,
-            cacheWriteTokens: row.cache_write ?? 0,
-          },
-    costUsd: row.usd,
-    inherited: row.own === 0,
-    reverted: false,
-    parts: parts.map(partOf),
-  };
-}
-
-function partOf(row: PartRow): Part {
-  const base = {
-    kind: row.kind,
-    text: row.text,
-    chars: lengthOf(row.text ?? ""),
-    truncated: false,
-    tool: null,
-    file: null,
-  };
-  if (row.kind === "file")
-    return { ...base, file: { name: row.file_name, mime: row.mime ?? "", bytes: row.bytes ?? 0 } };
-  if (row.kind !== "tool") return base;
-  return {
-    ...base,
-    tool: {
-      name: row.tool ?? "unknown",
-      callId: row.call_id ?? "",
-      status: row.status ?? "no_result",
-      input: row.input ?? "",
-      output: row.output,
-      outputChars: lengthOf(row.output ?? ""),
-      exitCode: null,
-      durationMs: null,
-    },
-  };
+  const parts = db.all<RecordedPart>("SELECT * FROM parts WHERE message = ? ORDER BY n", [row.row]);
+  return messageFrom(row, { index: row.idx, inherited: row.own === 0 }, parts);
 }
 
 export function blobOf(db: Database, sha256: string | null): Uint8Array | null {

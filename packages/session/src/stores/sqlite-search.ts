@@ -2,26 +2,20 @@ import type { Database } from "@toolhaft/sqlite";
 import { type Matcher, matcherOf } from "../search-text.ts";
 import type { SearchedPart, SearchHit, SearchPage, SearchQuery } from "../store.ts";
 import { hitFrom, partTexts, recency } from "../transcripts/searched.ts";
+import {
+  type Candidate,
+  columnOf,
+  inOrder,
+  mostCandidates,
+  nothingFound,
+  partsAtOnce,
+  totalIsFloor,
+  weightOf,
+} from "./recorded-search.ts";
 import { chain, type MessageRow, messageOf } from "./sqlite-rows.ts";
 import { type SearchScope, searchScope } from "./sqlite-scope.ts";
 
-const mostCandidates = 2_000;
-/** Parts that are judged between two looks at the signal. */
-const partsAtOnce = 500;
-
-interface Candidate {
-  /** The session that holds the message. */
-  home: number;
-  sessionId: string;
-  title: string;
-  message: number;
-  part: SearchedPart;
-  score: number;
-  allTerms: number;
-  at: string;
-}
-
-const columnOf: Readonly<Record<SearchedPart, string>> = {
+const indexColumns: Readonly<Record<SearchedPart, string>> = {
   text: "text",
   tool_input: "tool",
   thinking: "thinking",
@@ -32,13 +26,7 @@ const fields = "s.row AS home, s.id AS sessionId, s.title, m.row AS message, m.a
 const join = "JOIN messages m ON m.row = p.message JOIN sessions s ON s.row = m.session";
 
 /** The store holds its texts, so words, phrases and literals alike are judged on them. */
-export function searchBuiltIn(
-  db: Database,
-  query: SearchQuery,
-  empty: SearchPage,
-  now: number,
-  signal: AbortSignal,
-): SearchPage {
+export function searchBuiltIn(db: Database, query: SearchQuery, now: number, signal: AbortSignal): SearchPage {
   const matcher = matcherOf(query.query, query);
   const scope = searchScope(db, query);
   const searched = db.get<{ sessions: number; messages: number }>(
@@ -46,12 +34,11 @@ export function searchBuiltIn(
     scope.parameters,
   );
   const byWords = query.match === "words" && matcher.terms.length > 0;
-  const candidates = query.parts.flatMap((part) =>
-    byWords ? rank(db, matcher, part, scope, now) : scanned(db, matcher, part, scope, signal),
-  );
-  const newest = (a: Candidate, b: Candidate) => (a.at === b.at ? b.message - a.message : a.at < b.at ? 1 : -1);
-  candidates.sort((a, b) =>
-    query.sort === "recent" ? newest(a, b) : b.allTerms - a.allTerms || b.score - a.score || newest(a, b),
+  const candidates = inOrder(
+    query.parts.flatMap((part) =>
+      byWords ? rank(db, matcher, part, scope, now) : scanned(db, matcher, part, scope, signal),
+    ),
+    query.sort,
   );
   const hits: SearchHit[] = [];
   let at = query.cursor === undefined ? 0 : Number(query.cursor);
@@ -62,24 +49,23 @@ export function searchBuiltIn(
     if (hit !== undefined) hits.push({ ...hit, after: String(at + 1) });
   }
   return {
-    ...empty,
+    ...nothingFound,
     hits,
     total: candidates.length,
-    totalIsFloor: query.parts.some((part) => candidates.filter((one) => one.part === part).length >= mostCandidates),
+    totalIsFloor: totalIsFloor(candidates, query.parts),
     nextCursor: at < candidates.length ? String(at) : null,
-    searched: searched ?? empty.searched,
+    searched: searched ?? nothingFound.searched,
   };
 }
 
 /** Messages that the full-text index knows for the words of a query; phrases and case are judged on their texts. */
 function rank(db: Database, matcher: Matcher, part: SearchedPart, scope: SearchScope, now: number): Candidate[] {
   const terms = matcher.terms.map((term) => `"${term.replaceAll('"', '""')}"`);
-  const weight = part === "tool_input" ? 0.5 : 1;
   const find = (expression: string, allTerms: 0 | 1) =>
     db.all<Candidate>(
-      `SELECT ${fields}, '${part}' AS part, -bm25(parts_fts) * ${weight} AS score, ${allTerms} AS allTerms FROM parts_fts JOIN parts p ON p.row = parts_fts.rowid ${join}
+      `SELECT ${fields}, '${part}' AS part, -bm25(parts_fts) * ${weightOf(part)} AS score, ${allTerms} AS allTerms FROM parts_fts JOIN parts p ON p.row = parts_fts.rowid ${join}
        WHERE parts_fts MATCH ? AND ${scope.sql} ORDER BY score DESC LIMIT ${mostCandidates}`,
-      [`${columnOf[part]} : (${expression})`, ...scope.parameters],
+      [`${indexColumns[part]} : (${expression})`, ...scope.parameters],
     );
   const best = new Map<number, Candidate>();
   const some = terms.length > 1 && matcher.exact.length === 0 ? find(terms.join(" OR "), 0) : [];
@@ -99,14 +85,13 @@ function scanned(
   scope: SearchScope,
   signal: AbortSignal,
 ): Candidate[] {
-  const column = { text: "p.text", thinking: "p.text", tool_input: "p.input", tool_output: "p.output" }[part];
-  const kind = part === "text" || part === "thinking" ? part : "tool";
+  const { kind, column } = columnOf(part);
   const found = new Map<number, Candidate>();
   for (let before = Number.MAX_SAFE_INTEGER; found.size < mostCandidates; ) {
     signal.throwIfAborted();
     const rows = db.all<Candidate & { row: number; judged: string }>(
-      `SELECT ${fields}, p.row, ${column} AS judged, '${part}' AS part, 0 AS score, 1 AS allTerms FROM parts p ${join}
-       WHERE p.row < ? AND p.kind = ? AND ${column} IS NOT NULL AND ${scope.sql} ORDER BY p.row DESC LIMIT ${partsAtOnce}`,
+      `SELECT ${fields}, p.row, p.${column} AS judged, '${part}' AS part, 0 AS score, 1 AS allTerms FROM parts p ${join}
+       WHERE p.row < ? AND p.kind = ? AND p.${column} IS NOT NULL AND ${scope.sql} ORDER BY p.row DESC LIMIT ${partsAtOnce}`,
       [before, kind, ...scope.parameters],
     );
     for (const { row, judged, ...candidate } of rows) {

@@ -1,47 +1,17 @@
 import type { Database } from "@toolhaft/sqlite";
 import { activeMsOf } from "../recording.ts";
-import type { ModelUsage, UsageReport } from "../store.ts";
+import type { UsageReport } from "../store.ts";
+import { type ModelSums, modelSums, modelUsageFrom } from "./recorded.ts";
 import { chain } from "./sqlite-rows.ts";
 
 /** What a recorded session cost, and what was done in it. */
 export function usageOf(db: Database, session: number): UsageReport {
   const models = db
-    .all<{
-      model: string | null;
-      provider: string | null;
-      own: number;
-      answers: number;
-      i: number;
-      o: number;
-      r: number;
-      cr: number;
-      cw: number;
-      usd: number | null;
-      at: string;
-    }>(
-      `${chain} SELECT model, provider, own, count(*) AS answers, sum(coalesce(input, 0)) AS i, sum(coalesce(output, 0)) AS o, sum(coalesce(reasoning, 0)) AS r,
-           sum(coalesce(cache_read, 0)) AS cr, sum(coalesce(cache_write, 0)) AS cw, sum(usd) AS usd, max(at) AS at
-         FROM path WHERE input IS NOT NULL GROUP BY model, provider, own`,
+    .all<ModelSums & { own: number }>(
+      `${chain} SELECT model, provider, own, ${modelSums} FROM path WHERE input IS NOT NULL GROUP BY model, provider, own`,
       { session },
     )
-    .map(
-      (row): ModelUsage => ({
-        provider: row.provider,
-        model: row.model ?? "unknown",
-        answers: row.answers,
-        usage: {
-          inputTokens: row.i,
-          outputTokens: row.o,
-          reasoningTokens: row.r,
-          cacheReadTokens: row.cr,
-          cacheWriteTokens: row.cw,
-        },
-        cacheWrite1h: 0,
-        recordedUsd: row.usd,
-        at: row.at,
-        inherited: row.own === 0,
-      }),
-    );
+    .map((row) => modelUsageFrom(row, row.own === 0));
   const counts = db.get<{ messages: number; prompts: number; answers: number; compactions: number }>(
     `${chain} SELECT count(*) AS messages, coalesce(sum(kind = 'prompt'), 0) AS prompts, coalesce(sum(kind = 'answer'), 0) AS answers, coalesce(sum(kind = 'compaction'), 0) AS compactions FROM path`,
     { session },

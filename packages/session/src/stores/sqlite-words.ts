@@ -1,8 +1,7 @@
 import type { Database } from "@toolhaft/sqlite";
 import { analyse } from "@toolhaft/text";
+import { indexedTexts } from "./recorded-search.ts";
 
-/** Characters of a tool's input that are searched. */
-const indexedInput = 2_048;
 const batch = 500;
 
 interface NewPart {
@@ -24,20 +23,16 @@ function indexBatch(db: Database): void {
     "SELECT row, kind, text, input, output FROM parts WHERE row > (SELECT part FROM indexed) ORDER BY row LIMIT ?",
     [batch],
   );
-  for (const { row, kind, text, input, output } of parts) {
-    const columns = [
-      words(kind === "text" ? text : null),
-      words(input?.slice(0, indexedInput)),
-      words(kind === "thinking" ? text : null),
-      words(output),
-    ];
+  for (const part of parts) {
+    const { text, tool_input, thinking, tool_output } = indexedTexts(part);
+    const columns = [text, tool_input, thinking, tool_output].map(words);
     if (columns.every((column) => column === "")) continue;
-    db.run("INSERT INTO parts_fts(rowid, text, tool, thinking, output) VALUES (?, ?, ?, ?, ?)", [row, ...columns]);
+    db.run("INSERT INTO parts_fts(rowid, text, tool, thinking, output) VALUES (?, ?, ?, ?, ?)", [part.row, ...columns]);
   }
   const last = parts.at(-1);
   if (last !== undefined) db.run("UPDATE indexed SET part = ?", [last.row]);
 }
 
-function words(text: string | null | undefined): string {
+function words(text: string | null): string {
   return text ? analyse(text).join(" ") : "";
 }

@@ -5,6 +5,7 @@ import type { Database } from "@toolhaft/sqlite";
 import type { Todo } from "../model.ts";
 import { AppendQueue, contentHash, messageKindOf, otherContent, titleFrom, unknownMessage } from "../recording.ts";
 import type { NewMessage, NewPart, SessionWriter } from "../store.ts";
+import { costRow, partRow } from "./recorded.ts";
 
 /** Records one session. Appends are acknowledged when they are on disk; a failure comes out of `flush` as well. */
 export class SqliteSessionWriter implements SessionWriter {
@@ -95,7 +96,7 @@ function appendMessage(db: Database, id: string, message: NewMessage, now: strin
   }
   const at = message.at ?? now;
   const kind = messageKindOf(message);
-  const { usage } = message;
+  const cost = costRow(message);
   const { lastInsertRowid } = db.run(
     `INSERT INTO messages(session, seq, id, role, kind, at, model, provider, input, output, reasoning, cache_read, cache_write, usd, hash)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -106,14 +107,14 @@ function appendMessage(db: Database, id: string, message: NewMessage, now: strin
       message.role,
       kind,
       at,
-      message.model ?? null,
-      message.provider ?? null,
-      usage?.inputTokens ?? null,
-      usage?.outputTokens ?? null,
-      usage?.reasoningTokens ?? null,
-      usage?.cacheReadTokens ?? null,
-      usage?.cacheWriteTokens ?? null,
-      message.costUsd ?? null,
+      cost.model,
+      cost.provider,
+      cost.input,
+      cost.output,
+      cost.reasoning,
+      cost.cache_read,
+      cost.cache_write,
+      cost.usd,
       hash,
     ],
   );
@@ -127,24 +128,22 @@ function appendMessage(db: Database, id: string, message: NewMessage, now: strin
 }
 
 function insertPart(db: Database, message: number, n: number, part: NewPart): void {
-  const tool = part.kind === "tool" ? part : undefined;
-  const file = part.kind === "file" ? part : undefined;
-  const text = part.kind === "text" || part.kind === "thinking" ? part.text : null;
+  const row = partRow(part);
   db.run(
     "INSERT INTO parts(message, n, kind, text, tool, call_id, input, output, status, file_name, mime, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [
       message,
       n,
-      part.kind,
-      text,
-      tool?.name ?? null,
-      tool?.callId ?? null,
-      tool?.input ?? null,
-      tool?.output ?? null,
-      tool?.status ?? null,
-      file?.name ?? null,
-      file?.mime ?? null,
-      file?.bytes ?? null,
+      row.kind,
+      row.text,
+      row.tool,
+      row.call_id,
+      row.input,
+      row.output,
+      row.status,
+      row.file_name,
+      row.mime,
+      row.bytes,
     ],
   );
 }

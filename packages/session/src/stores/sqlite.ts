@@ -4,8 +4,8 @@ import { type Clock, createId, systemClock, ToolError } from "@toolhaft/core";
 import { type Database, openDatabase } from "@toolhaft/sqlite";
 import { forkPointOf, sessionIdOf } from "../recording.ts";
 import type { NewSession, SessionForker, SessionRecorder, SessionStore, SessionWriter } from "../store.ts";
+import { builtInSource } from "./recorded.ts";
 import { SqliteSessionReader } from "./sqlite-reader.ts";
-import { builtInSource } from "./sqlite-rows.ts";
 import { migrations } from "./sqlite-schema.ts";
 import { SqliteSessionWriter } from "./sqlite-writer.ts";
 

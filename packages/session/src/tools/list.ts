@@ -1,5 +1,6 @@
 import { type AnyTool, defineTool, ToolError } from "@toolhaft/core";
 import { z } from "zod";
+import { ambiguousIds, shownId } from "../ambiguous.ts";
 import { rangeOf, showDuration, showTime } from "../dates.ts";
 import { type Desk, fromAll, indexOf, unreadIn } from "../desk.ts";
 import { listCursor } from "../list-cursor.ts";
@@ -55,7 +56,10 @@ export function listTool(desk: Desk): AnyTool {
       const stores = chosenStores(desk.stores(context), input.source);
       const directories = await directoriesFor(desk, input.project_path, context);
       const given = splitCursor(input.cursor, "list");
-      const asked = stores.filter(({ source }) => given === undefined || given.has(source));
+      const ended = stores.flatMap(({ source }) => countsIn(given?.get(source)) ?? []);
+      const asked = stores.filter(
+        ({ source }) => given === undefined || (given.has(source) && countsIn(given.get(source)) === undefined),
+      );
       const { answers, skipped } = await fromAll(
         asked,
         ({ source, reader }) => {
@@ -79,6 +83,8 @@ export function listTool(desk: Desk): AnyTool {
       merged.sort((a, b) => compareUpdated(a.item, b.item));
       const page = merged.slice(0, input.limit);
       const next = new Map<string, string>();
+      // Stores that are done still count on later pages.
+      const done = new Map([...(given ?? [])].filter(([, at]) => countsIn(at) !== undefined));
       for (const { store, answer } of answers) {
         const taken = page.filter((entry) => entry.store === store);
         const last = taken.at(-1)?.item;
@@ -88,19 +94,27 @@ export function listTool(desk: Desk): AnyTool {
             store.source,
             last === undefined ? (given?.get(store.source) ?? "") : listCursor(last.updatedAt, last.id),
           );
+        else done.set(store.source, countsText(answer));
       }
       const sessions = page.map(({ item }) => ({ ...item, title: shownText(item.title, desk.redact) }));
       return {
         sessions,
-        total: answers.reduce((sum, { answer }) => sum + answer.total, 0),
-        nextCursor: next.size > 0 ? mergeCursor(next, "list") : null,
+        total: [...ended, ...answers.map(({ answer }) => answer)].reduce((sum, { total }) => sum + total, 0),
+        nextCursor: next.size > 0 ? mergeCursor(new Map([...next, ...done]), "list") : null,
         index: indexOf(answers),
         skipped: [...skipped, ...unreadIn(answers)],
         timeZone: desk.timeZone,
-        elsewhere: answers.reduce((sum, { answer }) => sum + answer.elsewhere, 0),
+        elsewhere: [...ended, ...answers.map(({ answer }) => answer)].reduce(
+          (sum, { elsewhere }) => sum + elsewhere,
+          0,
+        ),
         sources: stores.map(({ source }) => source),
         project: directories[0] ?? context.directory,
-        ambiguous: ambiguousIds(sessions),
+        ambiguous: await ambiguousIds(
+          desk.stores(context),
+          page.map(({ store, item }) => ({ source: store.source, id: item.id })),
+          context.signal,
+        ),
       };
     },
     render(data, input, toolName) {
@@ -112,7 +126,7 @@ export function listTool(desk: Desk): AnyTool {
       } else {
         lines.push("| Session ID | Title | Messages | Created | Duration |", "|---|---|---|---|---|");
         for (const session of data.sessions) {
-          const id = data.ambiguous.includes(session.id) ? `${session.source}:${session.id}` : session.id;
+          const id = shownId(session.source, session.id, data.ambiguous);
           const created = showTime(session.createdAt, data.timeZone);
           const kind = session.parent === null ? "" : ` (${session.parent.kind})`;
           lines.push(
@@ -131,6 +145,18 @@ export function listTool(desk: Desk): AnyTool {
   });
 }
 
+/** What a cursor keeps of a store that has no more sessions; no list cursor begins like that. */
+function countsText({ total, elsewhere }: { total: number; elsewhere: number }): string {
+  return `=${total}.${elsewhere}`;
+}
+
+function countsIn(position: string | undefined): { total: number; elsewhere: number } | undefined {
+  const [, total, elsewhere] = /^=(\d+)\.(\d+)$/.exec(position ?? "") ?? [];
+  return total === undefined || elsewhere === undefined
+    ? undefined
+    : { total: Number(total), elsewhere: Number(elsewhere) };
+}
+
 function compareUpdated(a: Summary, b: Summary): number {
   if (a.updatedAt !== b.updatedAt) return a.updatedAt < b.updatedAt ? 1 : -1;
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
@@ -143,9 +169,4 @@ export function chosenStores(stores: readonly SessionStore[], source: string | u
   throw new ToolError("invalid_input", "source names no store that is set up here", {
     hint: `there are: ${stores.map((store) => store.source).join(", ")}`,
   });
-}
-
-function ambiguousIds(sessions: readonly Summary[]): string[] {
-  const seen = new Set<string>();
-  return [...new Set(sessions.flatMap(({ id }) => (seen.has(id) ? [id] : seen.add(id) && [])))];
 }

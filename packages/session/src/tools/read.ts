@@ -3,14 +3,14 @@ import { z } from "zod";
 import { showDuration, showTime } from "../dates.ts";
 import type { Desk } from "../desk.ts";
 import type { Message } from "../model.ts";
-import { callsTool, fromPartOffset, type PageOptions, shownMessage } from "../page.ts";
+import { callsTool, type PageOptions, shownMessage, sizeOf } from "../page.ts";
 import { messageSchema, problemSchema, readOnly, sessionId, summarySchema, todoSchema } from "../schemas.ts";
 import { type Located, locate } from "../scope.ts";
-import { callText, lengthOf, oneLine, plural, shownText } from "../show.ts";
+import { callText, oneLine, plural, shownText } from "../show.ts";
 import { messageText } from "./message-text.ts";
 
-/** Characters kept free for header, marks and the next call. */
-const reserve = 2_000;
+/** UTF-16 units of messages on one page: header, marks and the next call need the rest of 30,000. */
+const pageRoom = 27_000;
 
 /** `session_read`: the transcript of a session, page by page. */
 export function readTool(desk: Desk): AnyTool {
@@ -47,6 +47,7 @@ export function readTool(desk: Desk): AnyTool {
       problems: z.array(problemSchema),
       notes: z.array(z.string()),
       nextPartOffset: z.number().nullable(),
+      cuts: z.array(z.object({ index: z.number(), messageId: z.string(), partOffset: z.number() })),
       timeZone: z.string(),
     }),
     annotations: readOnly,
@@ -69,7 +70,10 @@ export function readTool(desk: Desk): AnyTool {
       if (input.include_todos && todos === undefined) {
         notes.push(store.unsupported.todos ?? `${store.source} keeps no todos.`);
       }
-      const { problems } = await store.reader.usage(summary.id, context.signal);
+      const { reader } = store;
+      const problems =
+        (await reader.problems?.(summary.id, context.signal)) ??
+        (await reader.usage(summary.id, context.signal)).problems;
       return {
         session: { ...summary, title: shownText(summary.title, desk.redact) },
         fence: createNonce(),
@@ -114,12 +118,18 @@ export function readTool(desk: Desk): AnyTool {
       if (data.nextPartOffset !== null) {
         lines.push(`Next: ${callText(toolName("session_read"), { ...input, part_offset: data.nextPartOffset })}`);
       }
-      for (const message of data.messages) {
-        if (input.message_id === undefined && message.parts.some(({ truncated }) => truncated)) {
-          lines.push(
-            `#${message.index} is cut: ${callText(toolName("session_read"), { session_id: input.session_id, message_id: message.id, max_chars_per_part: 30_000, ...(input.include_tool_results && { include_tool_results: true }) })}`,
-          );
-        }
+      for (const { index, messageId, partOffset } of data.cuts) {
+        const { session_id, include_thinking, include_tool_results, tool_filter } = input;
+        const call = callText(toolName("session_read"), {
+          session_id,
+          message_id: messageId,
+          part_offset: partOffset,
+          max_chars_per_part: 30_000,
+          ...(include_thinking && { include_thinking }),
+          ...(include_tool_results && { include_tool_results }),
+          ...(tool_filter !== undefined && { tool_filter }),
+        });
+        lines.push(`#${index} is cut: ${call}`);
       }
       if (data.todos !== null) lines.push(...todoLines(data.todos));
       if (data.problems.length > 0) {
@@ -138,7 +148,10 @@ interface Read {
   offset: number;
   nextOffset: number | null;
   total: number;
+  /** Of one message that is read alone: where it goes on. */
   nextPartOffset: number | null;
+  /** Messages of a page that are shown in part, with the place of the first cut. */
+  cuts: { index: number; messageId: string; partOffset: number }[];
 }
 
 /** As many messages as the text holds, at least one. Filters come before paging. */
@@ -158,6 +171,7 @@ async function readPage(
   const all = await countMessages(store, summary.id, summary.messages, input.branch, signal);
   const range = filtered ? { branch: input.branch } : { branch: input.branch, from: input.offset };
   const messages: Message[] = [];
+  const cuts: Read["cuts"] = [];
   let at = filtered ? 0 : input.offset;
   let size = 0;
   let full = false;
@@ -170,15 +184,16 @@ async function readPage(
       if (full && !filtered) break;
       continue;
     }
-    const shown = shownMessage(message, options);
-    const length = lengthOf(messageText(shown, "UTC")) + 1;
-    const room = messages.length === 0 || size + length <= 30_000 - reserve;
+    const { message: shown, next } = shownMessage(message, options, { from: 0, room: pageRoom, endsAtCut: false });
+    const length = sizeOf(messageText(shown, "UTC")) + 1;
+    const room = messages.length === 0 || size + length <= pageRoom;
     if (!room || messages.length >= (input.limit ?? Number.POSITIVE_INFINITY)) {
       full = true;
       if (!filtered) break;
       continue;
     }
     messages.push(shown);
+    if (next !== null) cuts.push({ index: shown.index, messageId: shown.id, partOffset: next });
     size += length;
   }
   const total = filtered ? at : all;
@@ -189,6 +204,7 @@ async function readPage(
     nextOffset: end < total && messages.length > 0 ? end : null,
     total,
     nextPartOffset: null,
+    cuts,
   };
 }
 
@@ -216,20 +232,18 @@ async function readOne(
       hint: `it has ${plural(summary.messages, "message")}: #0 to #${Math.max(0, summary.messages - 1)}`,
     });
   }
-  const shown = shownMessage(fromPartOffset(message, partOffset, options), options);
-  const first = shown.parts.find(({ truncated }) => truncated);
-  const text = first === undefined ? null : first.tool === null ? first.text : (first.tool.output ?? first.tool.input);
-  const skipped = shown.parts.slice(0, first === undefined ? 0 : shown.parts.indexOf(first));
-  const before = skipped.reduce(
-    (sum, part) => sum + lengthOf(part.tool === null ? (part.text ?? "") : (part.tool.output ?? part.tool.input)),
-    0,
-  );
+  const { message: shown, next } = shownMessage(message, options, {
+    from: partOffset,
+    room: pageRoom,
+    endsAtCut: true,
+  });
   return {
     messages: [shown],
     offset: message.index,
     nextOffset: null,
     total: summary.messages,
-    nextPartOffset: text === null ? null : partOffset + before + lengthOf(text),
+    nextPartOffset: next,
+    cuts: [],
   };
 }
 

@@ -46,7 +46,7 @@ export async function changesOf(
   const found: PlacedChange[] = [];
   try {
     for (const row of rows) {
-      const change = await changeAt(format, row, files);
+      const change = (await changeAt(format, row, files)) ?? (await changeOfCall(db, format, row, files));
       if (change !== undefined) found.push({ row, change });
     }
   } finally {
@@ -122,13 +122,45 @@ async function changeAt(
   row: ChangeRow,
   files: OpenFiles,
 ): Promise<RecordedChange | undefined> {
-  const bytes = await files.bytes({ ...row, path: row.file, message: 0, record: 0, oversize: 0 });
-  const { records } = parseLine(bytes, (value) => format.isRecord(value));
+  return changeIn(format, row, [row], files);
+}
+
+/** What a call asked for stands in its own line, and a later one only says that it was done: all of the message is read. */
+async function changeOfCall(
+  db: Database,
+  format: TranscriptFormat,
+  row: ChangeRow,
+  files: OpenFiles,
+): Promise<RecordedChange | undefined> {
+  if (row.message === null) return undefined;
+  const lines = db.all<{ offset: number; length: number }>(
+    `SELECT DISTINCT l.offset, l.length FROM lines l JOIN files f ON f.id = l.file
+     WHERE l.message = ? AND f.path = ? AND l.oversize = 0 ORDER BY l.offset`,
+    [row.message, row.file],
+  );
+  return changeIn(format, row, lines, files);
+}
+
+async function changeIn(
+  format: TranscriptFormat,
+  row: ChangeRow,
+  lines: readonly { offset: number; length: number }[],
+  files: OpenFiles,
+): Promise<RecordedChange | undefined> {
   const found = { path: row.file, session: "", parent: null, archived: false, packed: row.packed === 1 };
   const interpreter = await format.interpreter(found, nothingKnown, undefined);
-  const place = { file: row.file, line: 0, offset: row.offset, length: row.length };
-  const facts: Fact[] = records.flatMap((record) => [...interpreter.record(record, place)]);
-  return facts.flatMap((fact) => (fact.kind === "change" && fact.change.path === row.path ? [fact.change] : []))[0];
+  const facts: Fact[] = [];
+  for (const { offset, length } of lines) {
+    const bytes = await files.bytes({ ...row, path: row.file, offset, length, message: 0, record: 0, oversize: 0 });
+    const { records } = parseLine(bytes, (value) => format.isRecord(value));
+    const place = { file: row.file, line: 0, offset, length };
+    for (const record of records) facts.push(...interpreter.record(record, place));
+  }
+  return facts.flatMap((fact) =>
+    fact.kind === "change" && fact.change.path === row.path && (row.call_id === null || fact.callId === row.call_id)
+      ? [fact.change]
+      : [],
+  )[0];
 }
 
 const nothingKnown: FileContext = { totalsOf: () => undefined, startContains: async () => true };

@@ -3,15 +3,13 @@ import type { Fact, Place } from "../facts.ts";
 
 export type FactOf<K extends Fact["kind"]> = Extract<Fact, { kind: K }>;
 
-/** The first prompt is the title of last resort; of the others the newest counts. */
-export function writeTitle(db: Database, fact: FactOf<"title">, session: number): void {
-  const conflict = fact.rank === 1 ? "DO NOTHING" : "DO UPDATE SET text = excluded.text, leaf = excluded.leaf";
-  db.run(`INSERT INTO titles(session, rank, text, leaf) VALUES (?, ?, ?, ?) ON CONFLICT(session, rank) ${conflict}`, [
-    session,
-    fact.rank,
-    fact.text,
-    fact.leaf ?? null,
-  ]);
+/** The first prompt is the title of last resort; of the others the newest counts, for each leaf that one is written for. */
+export function writeTitle(db: Database, fact: FactOf<"title">, session: number, place: Place): void {
+  const conflict = fact.rank === 1 ? "DO NOTHING" : "DO UPDATE SET text = excluded.text, n = excluded.n";
+  db.run(
+    `INSERT INTO titles(session, rank, leaf, n, text) VALUES (?, ?, ?, ?, ?) ON CONFLICT(session, rank, leaf) ${conflict}`,
+    [session, fact.rank, fact.leaf ?? "", place.offset, fact.text],
+  );
 }
 
 export function writeUsage(db: Database, fact: FactOf<"usage">, session: number, place: Place): void {

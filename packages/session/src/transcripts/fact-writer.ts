@@ -53,7 +53,7 @@ export class FactWriter {
           this.#session(fact, session);
           break;
         case "title":
-          writeTitle(this.#db, fact, session);
+          writeTitle(this.#db, fact, session, place);
           break;
         case "message":
           this.#message(fact, session, place, record, oversize);
@@ -143,7 +143,11 @@ export class FactWriter {
     return Number(lastInsertRowid);
   }
 
-  #set(session: number, column: "todos" | "directory" | "branch" | "version", value: string): void {
+  #set(
+    session: number,
+    column: "todos" | "directory" | "branch" | "version" | "told_created" | "told_updated",
+    value: string,
+  ): void {
     this.#db.run(`UPDATE sessions SET ${column} = ? WHERE row = ?`, [value, session]);
   }
 
@@ -154,9 +158,12 @@ export class FactWriter {
       this.#own = fact.id;
       this.#sessions.set(fact.id, session);
     }
-    if (fact.directory !== undefined) {
+    if (fact.directory !== undefined && fact.moved === true) this.#set(session, "directory", fact.directory);
+    else if (fact.directory !== undefined) {
       this.#db.run("UPDATE sessions SET directory = coalesce(directory, ?) WHERE row = ?", [fact.directory, session]);
     }
+    if (fact.created !== undefined) this.#set(session, "told_created", fact.created);
+    if (fact.updated !== undefined) this.#set(session, "told_updated", fact.updated);
     if (fact.branch !== undefined) this.#set(session, "branch", fact.branch);
     if (fact.version !== undefined) this.#set(session, "version", fact.version);
     if (fact.parent !== undefined) {
@@ -195,8 +202,8 @@ export class FactWriter {
 
   #newMessage(fact: FactOf<"message">, session: number, place: Place): number {
     const { lastInsertRowid } = this.#db.run(
-      `INSERT INTO messages(session, seq, key, role, kind, at, model, provider, branch, inherited, reverted, offset)
-       VALUES (?, (SELECT all_messages FROM sessions WHERE row = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO messages(session, seq, key, role, kind, at, model, provider, branch, parent, inherited, reverted, offset)
+       VALUES (?, (SELECT all_messages FROM sessions WHERE row = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [
         session,
         session,
@@ -207,6 +214,7 @@ export class FactWriter {
         fact.model,
         fact.provider,
         fact.reverted === true ? "b1" : "main",
+        fact.parent ?? null,
         fact.inherited ? 1 : 0,
         fact.reverted === true ? 1 : 0,
         place.offset,

@@ -48,6 +48,8 @@ export interface TranscriptFormat {
   /** Whether `stat` knows a file without `find`. */
   readonly statsAlone: boolean;
   interpreter(file: FoundFile, context: FileContext, saved: unknown): Promise<Interpreter>;
+  /** Names of sessions by id, where the host keeps them in a file beside the transcripts. */
+  names?(): ReadonlyMap<string, string>;
   /** States of files that the host keeps beside a transcript. */
   backups?(
     transcript: string,

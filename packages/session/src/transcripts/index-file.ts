@@ -37,6 +37,8 @@ export interface IndexRun {
   /** Time after which no further batch is begun, in ms of the clock; the first one always is, so that every call gets on. */
   deadline: number;
   progress: { batches: number };
+  /** Whether any session is indexed as a whole; without, heads do. */
+  looksInside: boolean;
   /** Whether a session of this directory is indexed as a whole; of others only the head is read. */
   wanted(directory: string | null): boolean;
 }

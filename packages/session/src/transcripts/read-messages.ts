@@ -8,6 +8,7 @@ import type { Message, MessageKind, Part, ToolCall, ToolStatus } from "../model.
 import { lengthOf } from "../show.ts";
 import type { MessageRange } from "../store.ts";
 import type { TranscriptFormat } from "./format.ts";
+import { countedOnce } from "./usage-report.ts";
 
 /** Messages whose lines are looked up in one query. */
 const window = 200;
@@ -135,7 +136,7 @@ export function idOf(row: { key: string; idx: number }): string {
 function usageOf(db: Database, session: number, key: string) {
   const row = db.get<{ n: number; i: number; o: number; r: number; cr: number; cw: number; usd: number | null }>(
     `SELECT count(*) AS n, sum(input) AS i, sum(output) AS o, sum(reasoning) AS r, sum(cache_read) AS cr, sum(cache_write) AS cw, sum(usd) AS usd
-     FROM usage WHERE session = ? AND message = ?`,
+     FROM usage u WHERE session = ? AND message = ? AND ${countedOnce}`,
     [session, key],
   );
   if (row === undefined || row.n === 0) return undefined;

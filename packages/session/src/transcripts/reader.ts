@@ -1,7 +1,7 @@
 import { type Clock, ToolError } from "@toolhaft/core";
 import { identify, type ProcessIdentity } from "@toolhaft/process";
 import type { Database } from "@toolhaft/sqlite";
-import type { Message, Summary, Todo } from "../model.ts";
+import type { Message, Problem, Summary, Todo } from "../model.ts";
 import type {
   Branch,
   Changes,
@@ -21,7 +21,7 @@ import { type IndexState, refreshIndex, refreshSession, refreshSessions } from "
 import { searchTranscripts } from "./search.ts";
 import { messageAt } from "./searched.ts";
 import { childrenOf, idsLike, listRows, type SessionRow, sessionById, summaryOf } from "./summaries.ts";
-import { usageReport } from "./usage-report.ts";
+import { problemsOf, usageReport } from "./usage-report.ts";
 
 export interface TranscriptOptions {
   format: TranscriptFormat;
@@ -84,17 +84,52 @@ export class TranscriptReader implements SessionReader {
     return row === undefined ? undefined : summaryOf(row);
   }
 
-  async near(id: string, limit: number, signal: AbortSignal): Promise<readonly string[]> {
+  async near(
+    id: string,
+    limit: number,
+    signal: AbortSignal,
+    directories: readonly string[] | "all" = "all",
+  ): Promise<readonly string[]> {
     const { db } = await this.#fresh([], signal);
-    return idsLike(db, this.#options.format.source, id.slice(0, 6), limit);
+    return idsLike(db, this.#options.format.source, id.slice(0, 6), limit, directories);
+  }
+
+  async known(ids: readonly string[]): Promise<readonly string[]> {
+    const db = await this.#options.database();
+    return db
+      .all<{ id: string }>(
+        "SELECT id FROM sessions WHERE store = ? AND live = 1 AND id IN (SELECT value FROM json_each(?))",
+        [this.#options.format.source, JSON.stringify(ids)],
+      )
+      .map(({ id }) => id);
+  }
+
+  async directoryOf(id: string, signal: AbortSignal): Promise<{ directory: string | null } | undefined> {
+    const { format, database } = this.#options;
+    const known = sessionById(await database(), format.source, id);
+    if (known !== undefined) return known;
+    const { db } = await this.#fresh([], signal);
+    return sessionById(db, format.source, id);
+  }
+
+  async problems(id: string, signal: AbortSignal): Promise<readonly Problem[]> {
+    const session = await this.#session(id, signal);
+    return problemsOf(await this.#options.database(), session.row);
   }
 
   async *messages(id: string, range: MessageRange, signal: AbortSignal): AsyncIterable<Message> {
     const session = await this.#session(id, signal);
     const db = await this.#options.database();
-    const recent = this.#options.clock.now() - Date.parse(session.updated) < runningMs;
+    const recent = this.#isRecent(session);
     const { format, maxLineBytes } = this.#options;
     yield* readMessages(db, format, session.row, range, { maxLineBytes, signal, recent });
+  }
+
+  /** Whether the host wrote to the session lately. What is made from a database has no time but that of its rows. */
+  #isRecent({ updated, mtime }: SessionRow): boolean {
+    const { format, clock } = this.#options;
+    const written = format.statsAlone ? Number(BigInt(mtime) / 1_000_000n) : Date.parse(updated);
+    return clock.now() - written < runningMs;
   }
 
   async message(id: string, messageId: string, signal: AbortSignal): Promise<Message | undefined> {
@@ -106,7 +141,8 @@ export class TranscriptReader implements SessionReader {
       messageId,
     ]);
     if (row === undefined) return undefined;
-    return messageAt(db, this.#options.format, session.row, row.idx, { ...this.#options, signal });
+    const recent = this.#isRecent(session);
+    return messageAt(db, this.#options.format, session.row, row.idx, { ...this.#options, signal, recent });
   }
 
   async count(id: string, signal: AbortSignal): Promise<number> {
@@ -194,6 +230,7 @@ export class TranscriptReader implements SessionReader {
       deadline: clock.now() + indexMs,
       progress: { batches: 0 },
       heads: [],
+      looksInside: directories.length > 0,
       wanted: (directory: string | null) =>
         directories === "all" || directory === null || directories.some((root) => isInside(root, directory)),
     };

@@ -3,10 +3,11 @@ import { ToolError } from "@toolhaft/core";
 import type { Database } from "@toolhaft/sqlite";
 import type { IndexProgress } from "../store.ts";
 import { isHeld, type Lease } from "./claim.ts";
-import { freshness, type KnownFile, lastTimeOf } from "./file-state.ts";
+import { type FileStat, freshness, type KnownFile, lastTimeOf } from "./file-state.ts";
 import type { FileContext, FoundFile, TranscriptFormat } from "./format.ts";
 import { type IndexedFile, type IndexRun, indexFile } from "./index-file.ts";
-import { dropFile, touchHead } from "./rows.ts";
+import { nameSessions } from "./names.ts";
+import { dropFile, dropFileAt, touchHead } from "./rows.ts";
 import { readStart } from "./start.ts";
 import type { SessionRow } from "./summaries.ts";
 
@@ -43,12 +44,14 @@ type FileRecord = KnownFile &
  */
 export async function refreshIndex(run: Omit<IndexRun, "context">): Promise<IndexState> {
   const { db, format, signal } = run;
-  const known = new Map(db.all<FileMark>(fileMarks, [format.source]).map((mark) => [mark.path, mark]));
+  const known = fileMarks(db, format.source);
+  const outside = run.looksInside ? headsOf(db, format.source) : undefined;
   const unreadable: { path: string; cause: string }[] = [];
-  const seen = new Set<string>();
+  let seen = 0;
   let pendingFiles = 0;
   let pendingBytes = 0;
   let complete = true;
+  const changed: FoundFile[] = [];
   for await (const batch of format.find(signal)) {
     for (const found of batch) {
       if ("unreadable" in found) {
@@ -56,40 +59,79 @@ export async function refreshIndex(run: Omit<IndexRun, "context">): Promise<Inde
         complete = false;
         continue;
       }
-      seen.add(found.path);
-      if (seen.size % looksPerTurn === 0) {
+      seen += 1;
+      if (seen % looksPerTurn === 0) {
         await setImmediate();
         signal.throwIfAborted();
       }
       const mark = known.get(found.path);
-      try {
-        if (mark !== undefined && isAsMarked(run, found, mark)) continue;
-        const file =
-          mark === undefined ? undefined : db.get<FileRecord>(`${knownFiles} AND f.id = ?`, [format.source, mark.id]);
-        const left = await refreshFile({ ...run, context: contextOf(db, format, found) }, found, file);
-        if (left > 0) pendingFiles += 1;
-        pendingBytes += left;
-        if (run.heads.length >= headsAtOnce) await writeHeads(run);
-      } catch (error) {
-        if (signal.aborted || error instanceof ToolError) throw error;
-        unreadable.push({ path: found.path, cause: error instanceof Error ? error.message : String(error) });
-      }
+      // What is left at the end has gone.
+      if (mark !== undefined) known.delete(found.path);
+      if (mark === undefined || !isAsMarked(run, found, mark, outside)) changed.push(found);
+    }
+  }
+  // Before anything is read: a session that was moved to another file is told by that one alone.
+  const gone = complete ? [...known.keys()] : [];
+  if (gone.length > 0) await db.write(() => gone.forEach((path) => void dropFileAt(db, path)), { signal });
+  for (const found of changed) {
+    signal.throwIfAborted();
+    try {
+      const file = db.get<FileRecord>(`${knownFiles} AND f.path = ?`, [format.source, found.path]);
+      const left = await refreshFile({ ...run, context: contextOf(db, format, found) }, found, file);
+      if (left > 0) pendingFiles += 1;
+      pendingBytes += left;
+      if (run.heads.length >= headsAtOnce) await writeHeads(run);
+    } catch (error) {
+      if (signal.aborted || error instanceof ToolError) throw error;
+      unreadable.push({ path: found.path, cause: error instanceof Error ? error.message : String(error) });
     }
   }
   await writeHeads(run);
-  const gone = complete ? [...known.values()].filter(({ path }) => !seen.has(path)) : [];
-  if (gone.length > 0) {
-    await db.write(() => gone.forEach(({ id }) => void dropFile(db, id)), { signal });
-  }
-  return { upToDate: pendingFiles === 0, pendingFiles, pendingBytes, seen: seen.size, unreadable };
+  await nameSessions(run);
+  return { upToDate: pendingFiles === 0, pendingFiles, pendingBytes, seen, unreadable };
 }
 
 /** Whether a file is as the index left it, so that nothing more need be known of it. Most files are, at every call. */
-function isAsMarked({ format, wanted }: Omit<IndexRun, "context">, { path }: FoundFile, mark: FileMark): boolean {
-  if (mark.complete === 0) return false;
+function isAsMarked(
+  { format, wanted }: Omit<IndexRun, "context">,
+  { path }: FoundFile,
+  mark: string,
+  outside: ReadonlyMap<string, string | null> | undefined,
+): boolean {
+  if (mark === "") return false;
   const now = format.stat(path);
-  if (now === undefined || now.size !== mark.size || now.mtimeNs !== mark.mtimeNs) return false;
-  return now.ino === mark.ino && now.dev === mark.dev && (mark.scope === "full" || !wanted(mark.directory));
+  if (now === undefined || markOf(now) !== mark) return false;
+  const directory = outside?.get(path);
+  return directory === undefined || !wanted(directory);
+}
+
+function markOf({ dev, ino, size, mtimeNs }: FileStat): string {
+  return `${dev} ${ino} ${size} ${mtimeNs}`;
+}
+
+/**
+ * What tells that each file of a store is unchanged; empty for one that was not read to its end. As one text: rows of
+ * objects for thousands of files take longer than the looks at the files themselves.
+ */
+function fileMarks(db: Database, store: string): Map<string, string> {
+  const { marks } = db.get<{ marks: string | null }>(
+    `SELECT group_concat(path || char(0) || iif(complete = 0, '', dev || ' ' || ino || ' ' || size || ' ' || mtime_ns), char(0)) AS marks
+     FROM files WHERE store = ?`,
+    [store],
+  ) ?? { marks: null };
+  const known = new Map<string, string>();
+  const fields = marks === null ? [] : marks.split("\0");
+  for (let at = 0; at + 1 < fields.length; at += 2) known.set(fields[at] ?? "", fields[at + 1] ?? "");
+  return known;
+}
+
+/** Where the files belong whose heads alone were read. */
+function headsOf(db: Database, store: string): ReadonlyMap<string, string | null> {
+  const heads = db.all<{ path: string; directory: string | null }>(
+    `SELECT f.path, ${directoryOf} AS directory FROM files f WHERE f.store = ? AND f.scope = 'head'`,
+    [store],
+  );
+  return new Map(heads.map(({ path, directory }) => [path, directory]));
 }
 
 async function writeHeads({ db, heads, signal }: Pick<IndexRun, "db" | "heads" | "signal">): Promise<void> {
@@ -128,6 +170,7 @@ export async function refreshSession(
     await refreshFile({ ...run, context: contextOf(db, format, found) }, found, { ...file, packed: found.packed });
   }
   await writeHeads(run);
+  await nameSessions(run);
   return true;
 }
 
@@ -153,18 +196,7 @@ export async function refreshSessions(
   return unreadable;
 }
 
-/** What tells that a file is unchanged; of one whose head alone was read, also where it belongs. */
-type FileMark = Pick<
-  FileRecord,
-  "id" | "path" | "scope" | "dev" | "ino" | "size" | "mtimeNs" | "complete" | "directory"
->;
-
 const directoryOf = "(SELECT s.directory FROM sessions s WHERE s.file = f.id AND s.id = f.session AND s.live = 1)";
-
-const fileMarks = `
-SELECT f.id, f.path, f.scope, f.dev, f.ino, f.size, f.mtime_ns AS mtimeNs, f.complete,
-  CASE WHEN f.scope = 'head' THEN ${directoryOf} END AS directory
-FROM files f WHERE f.store = ?`;
 
 const knownFiles = `
 SELECT f.id, f.path, f.session, f.parent, f.archived, f.scope, f.dev, f.ino, f.size, f.mtime_ns AS mtimeNs, f.offset, f.line, f.head_hash AS headHash, f.tail_hash AS tailHash,

@@ -1,11 +1,16 @@
 import type { Database } from "@toolhaft/sqlite";
+import { markCopiesOf } from "./copies.ts";
 import type { FileStat } from "./file-state.ts";
 
 const ofSession = ["titles", "nodes", "usage", "calls", "changes", "problems"];
 
 /** Removes sessions of a file with all that hangs on them. Runs inside a write. */
 export function dropSessions(db: Database, file: number, live: 0 | 1): void {
-  for (const { row } of db.all<{ row: number }>("SELECT row FROM sessions WHERE file = ? AND live = ?", [file, live])) {
+  const dropped = db.all<{ row: number; store: string; first_key: string | null }>(
+    "SELECT row, store, first_key FROM sessions WHERE file = ? AND live = ?",
+    [file, live],
+  );
+  for (const { row } of dropped) {
     db.run(
       "DELETE FROM message_fts WHERE rowid IN (SELECT p.row FROM parts p JOIN messages m ON m.row = p.message WHERE m.session = ?)",
       [row],
@@ -16,6 +21,7 @@ export function dropSessions(db: Database, file: number, live: 0 | 1): void {
     for (const table of ofSession) db.run(`DELETE FROM ${table} WHERE session = ?`, [row]);
     db.run("DELETE FROM sessions WHERE row = ?", [row]);
   }
+  for (const { store, first_key: key } of dropped) if (key !== null) markCopiesOf(db, store, key);
 }
 
 /** What was read again takes the place of what was shown while it was read. */
@@ -36,4 +42,9 @@ export function dropFile(db: Database, file: number): void {
   dropSessions(db, file, 1);
   dropSessions(db, file, 0);
   db.run("DELETE FROM files WHERE id = ?", [file]);
+}
+
+export function dropFileAt(db: Database, path: string): void {
+  const file = db.get<{ id: number }>("SELECT id FROM files WHERE path = ?", [path]);
+  if (file !== undefined) dropFile(db, file.id);
 }

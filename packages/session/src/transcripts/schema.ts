@@ -6,6 +6,22 @@ export function millisecondsOf(time: string): string {
   return `CAST(round((julianday(${time}) - 2440587.5) * 86400000) AS INTEGER)`;
 }
 
+const emptied = [
+  "files",
+  "sessions",
+  "messages",
+  "lines",
+  "nodes",
+  "usage",
+  "calls",
+  "changes",
+  "problems",
+  "parts",
+  "message_fts",
+]
+  .map((table) => `DELETE FROM ${table};`)
+  .join("\n");
+
 /**
  * The index holds places, links and counts; no transcript text is stored but the words of the full-text index.
  * A message is read again from its `lines`.
@@ -68,6 +84,20 @@ CREATE VIRTUAL TABLE message_fts USING fts5(text, tool, thinking, content='', co
 ALTER TABLE parts ADD COLUMN session INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE parts ADD COLUMN at INTEGER;
 UPDATE parts SET session = m.session, at = ${millisecondsOf("m.at")} FROM messages m WHERE m.row = parts.message;
+`,
+  },
+  {
+    version: 3,
+    name: "times that a host keeps of a session, a title for each leaf, what a session begins with",
+    // What the rows lack stands in the transcripts: they are read again.
+    up: `
+ALTER TABLE sessions ADD COLUMN told_created TEXT;
+ALTER TABLE sessions ADD COLUMN told_updated TEXT;
+ALTER TABLE sessions ADD COLUMN first_key TEXT;
+CREATE INDEX sessions_first ON sessions(store, first_key) WHERE first_key IS NOT NULL;
+DROP TABLE titles;
+CREATE TABLE titles(session INTEGER NOT NULL, rank INTEGER NOT NULL, leaf TEXT NOT NULL, n INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY(session, rank, leaf)) WITHOUT ROWID;
+${emptied}
 `,
   },
 ];

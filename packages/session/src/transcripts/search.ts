@@ -25,7 +25,8 @@ export async function searchTranscripts(
   const searched = searchedCounts(db, format.source, query);
   const hits: SearchHit[] = [];
   const literal = query.match === "literal";
-  const needsScan = query.parts.includes("tool_output") || literal;
+  // What holds no word is in no index.
+  const needsScan = query.parts.includes("tool_output") || literal || matcher.terms.length === 0;
   // A scan for a literal passes over what the index has shown.
   const candidates =
     position.scan === null || literal ? rank(db, format.source, query, matcher, options.clock.now()) : [];

@@ -1,4 +1,4 @@
-import type { Clock } from "@toolhaft/core";
+import { type Clock, maskSecrets } from "@toolhaft/core";
 import type { Database, SqlValue } from "@toolhaft/sqlite";
 import type { Message } from "../model.ts";
 import { excerptAround, type Matcher } from "../search-text.ts";
@@ -11,6 +11,7 @@ export interface SearchOptions {
   clock: Clock;
   maxLineBytes: number;
   signal: AbortSignal;
+  recent?: boolean;
 }
 
 /** Sessions `s` that are one session or subagents below it. */
@@ -31,8 +32,9 @@ export function scopeOf(store: string, query: SearchQuery): { sql: string; param
     // A copied message is found once, where it was written.
     parts.push(
       `(s.parent IS NULL OR (SELECT inherited FROM messages WHERE row = p.message) = 0
-        OR NOT EXISTS (SELECT 1 FROM sessions above WHERE above.store = s.store AND above.id = s.parent AND above.live = 1))`,
+        OR NOT EXISTS (SELECT 1 FROM sessions above WHERE above.store = s.store AND above.id = s.parent AND above.live = 1 AND ${inside.sql.replaceAll("s.directory", "above.directory")}))`,
     );
+    parameters.push(...inside.parameters);
   } else {
     parts.push(familySql);
     parameters.push(store, query.session, store);
@@ -73,7 +75,7 @@ export async function messageAt(
     format,
     session,
     { from, to: from + 1, branch: "all" },
-    { ...options, recent: false },
+    { ...options, recent: options.recent ?? false },
   )) {
     return message;
   }
@@ -106,6 +108,24 @@ export function recencyAt(at: number | null, now: number): number {
   return 0.9 + 0.2 / (1 + age / weekMs);
 }
 
+/** Code units on either side of a hit in which secrets are looked for. */
+const maskedUnits = 8_192;
+
+/** The text around the first mark with its secrets masked; the whole text, when it is short. */
+function maskedAround(text: string, matcher: Matcher): string {
+  if (text.length <= 4 * maskedUnits) return maskSecrets(text);
+  const [first] = matcher.marks(text, 1);
+  const at = first === undefined ? 0 : [...text.slice(0, 2 * first[0])].slice(0, first[0]).join("").length;
+  const start = Math.max(0, at - maskedUnits);
+  const end = Math.min(text.length, at + 2 * maskedUnits);
+  return `${start > 0 ? "…" : ""}${maskSecrets(wholePoints(text.slice(start, end)))}${end < text.length ? "…" : ""}`;
+}
+
+/** Without half a character at either end. */
+function wholePoints(text: string): string {
+  return text.replace(/^[\udc00-\udfff]/, "").replace(/[\ud800-\udbff]$/, "");
+}
+
 /** What a search shows of a message: the first of its fitting texts that a mark falls into, and how many more there are. */
 export function hitFrom(
   message: Message,
@@ -116,6 +136,7 @@ export function hitFrom(
 ): Omit<SearchHit, "after"> | undefined {
   const chosen = fitting.find(({ text }) => matcher.marks(text, 1).length > 0) ?? fitting[0];
   if (chosen === undefined) return undefined;
+  const text = matcher.redact ? maskedAround(chosen.text, matcher) : chosen.text;
   return {
     sessionId: found.sessionId,
     title: found.title,
@@ -125,7 +146,7 @@ export function hitFrom(
     at: message.at,
     part,
     tool: chosen.tool,
-    ...excerptAround(chosen.text, matcher.marks(chosen.text, 20)),
+    ...excerptAround(text, matcher.marks(text, 20)),
     allTerms: found.allTerms,
     more: fitting.length - 1,
     score: found.score,

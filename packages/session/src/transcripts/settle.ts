@@ -1,5 +1,7 @@
 import type { Database } from "@toolhaft/sqlite";
 import { activeMsOf } from "../recording.ts";
+import { markCopies } from "./copies.ts";
+import { idOf } from "./read-messages.ts";
 import { type TreeNode, treeOf } from "./tree.ts";
 
 const titleLength = 80;
@@ -26,7 +28,9 @@ export function settleSession(db: Database, session: number, file: { path: strin
   placeOnBranches(db, session, file.path);
   markInherited(db, session);
   numberMessages(db, session);
+  markPoint(db, session);
   summarise(db, session, file.mtime);
+  markCopies(db, session);
 }
 
 function placeOnBranches(db: Database, session: number, path: string): void {
@@ -75,6 +79,19 @@ function markInherited(db: Database, session: number): void {
   ]);
 }
 
+/** A host that names the parent alone: the point is the last message that the session has of it. */
+function markPoint(db: Database, session: number): void {
+  const last = db.get<{ idx: number; key: string }>(
+    "SELECT idx, key FROM messages WHERE session = ? AND inherited = 1 AND branch = 'main' ORDER BY idx DESC LIMIT 1",
+    [session],
+  );
+  if (last === undefined) return;
+  db.run("UPDATE sessions SET parent_at = ? WHERE row = ? AND replay = 1 AND parent_kind = 'fork'", [
+    idOf(last),
+    session,
+  ]);
+}
+
 /** The main path is read as 0, 1, 2 …; what lies beside it goes on from there, so that every number names one message. */
 function numberMessages(db: Database, session: number): void {
   const rows = db.all<{ row: number; idx: number | null }>(
@@ -93,13 +110,17 @@ function summarise(db: Database, session: number, mtime: string): void {
   );
   const main = rows.filter(({ branch }) => branch === "main");
   const times = rows.flatMap(({ at }) => (at === null ? [] : [at])).sort();
+  const told = db.get<{ at: string | null }>(
+    "SELECT coalesce(told_updated, told_created) AS at FROM sessions WHERE row = ?",
+    [session],
+  )?.at;
   const models = [...new Set(rows.flatMap(({ model }) => (model === null ? [] : [model])))];
   db.run(
-    `UPDATE sessions SET title = ?, created = ?, updated = ?, messages = ?, prompts = ?, active_ms = ?, models = ?, dirty = 0 WHERE row = ?`,
+    `UPDATE sessions SET title = ?, created = coalesce(told_created, ?), updated = max(coalesce(told_updated, ''), coalesce(told_created, ''), ?), messages = ?, prompts = ?, active_ms = ?, models = ?, dirty = 0 WHERE row = ?`,
     [
       titleOf(db, session),
       times[0] ?? mtime,
-      times.at(-1) ?? mtime,
+      times.at(-1) ?? told ?? mtime,
       main.length,
       main.filter(({ kind }) => kind === "prompt").length,
       activeMsOf(times.map((at) => Date.parse(at))),
@@ -110,12 +131,12 @@ function summarise(db: Database, session: number, mtime: string): void {
 }
 
 /** A summary line names a leaf; written for another session, it is no title of this one. */
-function titleOf(db: Database, session: number): string {
-  const titles = db.all<{ rank: number; text: string; leaf: string | null }>(
-    "SELECT rank, text, leaf FROM titles WHERE session = ? ORDER BY rank DESC",
+export function titleOf(db: Database, session: number): string {
+  const titles = db.all<{ rank: number; text: string; leaf: string }>(
+    "SELECT rank, text, leaf FROM titles WHERE session = ? ORDER BY rank DESC, n DESC",
     [session],
   );
-  const known = titles.find(({ rank, leaf }) => rank !== 2 || (leaf !== null && hasNode(db, session, leaf)));
+  const known = titles.find(({ rank, leaf }) => rank !== 2 || hasNode(db, session, leaf));
   if (known === undefined) return "";
   const line = known.text.replace(/\s+/g, " ").trim();
   const points = [...line];

@@ -26,6 +26,8 @@ export interface SessionRow {
   todos: string | null;
   bytes: number | null;
   path: string;
+  /** Nanoseconds; of a session in a database a stamp that only tells changes. */
+  mtime: string;
   /** 0: more of the file is to be read. */
   whole: number;
   children: number;
@@ -34,7 +36,7 @@ export interface SessionRow {
 
 const columns = `s.row, s.id, s.store, s.title, s.directory, s.branch, s.version, s.parent, s.parent_kind, s.parent_at,
   coalesce(s.created, '') AS created, coalesce(s.updated, '') AS updated, s.archived, s.messages, s.prompts, s.active_ms, s.models, s.peak, s.window, s.todos,
-  f.size AS bytes, f.path, f.scope = 'full' AND f.complete = 1 AS whole,
+  f.size AS bytes, f.path, f.mtime_ns AS mtime, f.scope = 'full' AND f.complete = 1 AS whole,
   (SELECT count(*) FROM sessions c WHERE c.store = s.store AND c.parent = s.id AND c.live = 1) AS children,
   coalesce((SELECT sum(count) FROM problems p WHERE p.session = s.row), 0) AS warnings`;
 const shown = "FROM sessions s JOIN files f ON f.id = s.file WHERE s.store = ? AND s.live = 1";
@@ -47,11 +49,18 @@ export function childrenOf(db: Database, store: string, id: string): readonly Se
   return db.all<SessionRow>(`SELECT ${columns} ${shown} AND s.parent = ? ORDER BY s.created, s.id`, [store, id]);
 }
 
-export function idsLike(db: Database, store: string, beginning: string, limit: number): readonly string[] {
+export function idsLike(
+  db: Database,
+  store: string,
+  beginning: string,
+  limit: number,
+  directories: readonly string[] | "all",
+): readonly string[] {
+  const inside = insideOf(directories);
   return db
     .all<{ id: string }>(
-      "SELECT id FROM sessions WHERE store = ? AND live = 1 AND substr(id, 1, ?) = ? ORDER BY updated DESC LIMIT ?",
-      [store, beginning.length, beginning, limit],
+      `SELECT s.id FROM sessions s WHERE s.store = ? AND s.live = 1 AND substr(s.id, 1, ?) = ? AND ${inside.sql} ORDER BY s.updated DESC LIMIT ?`,
+      [store, beginning.length, beginning, ...inside.parameters, limit],
     )
     .map(({ id }) => id);
 }

@@ -18,6 +18,10 @@ interface UsageRow {
   at: string | null;
 }
 
+/** Some lines of an answer may lack the id of its request: they tell of the same answer. */
+export const countedOnce = `NOT (u.key = u.response AND EXISTS (
+  SELECT 1 FROM usage same WHERE same.response = u.response AND same.session = u.session AND same.key <> u.key))`;
+
 /**
  * What a session used. A response that a sidechain repeats was counted where it was made; one that an older session of
  * the project holds as well was inherited from it.
@@ -33,9 +37,9 @@ export function usageReport(db: Database, session: SessionRow): UsageReport {
            EXISTS (
              SELECT 1 FROM usage o JOIN sessions s ON s.row = o.session
              WHERE o.response = u.response AND o.session <> u.session AND s.live = 1 AND s.store = :store AND s.store <> 'codex'
-               AND (s.id = :parent OR ((:parent IS NULL OR u.sidechain = 0) AND s.directory IS :directory AND (s.created < :created OR (s.created = :created AND s.id < :id)) AND coalesce(s.parent, '') <> :id))
+               AND (s.id = :parent OR ((:parent IS NULL OR u.sidechain = 0) AND s.directory IS :directory AND (s.created, s.updated, s.id) < (:created, :updated, :id) AND coalesce(s.parent, '') <> :id))
            ) AS elsewhere
-         FROM usage u WHERE u.session = :row
+         FROM usage u WHERE u.session = :row AND ${countedOnce}
        ) GROUP BY model, provider, inherited OR elsewhere ORDER BY inherited, model`,
       {
         store: session.store,
@@ -43,6 +47,7 @@ export function usageReport(db: Database, session: SessionRow): UsageReport {
         parent: session.parent,
         directory: session.directory,
         created: session.created,
+        updated: session.updated,
         id: session.id,
       },
     )

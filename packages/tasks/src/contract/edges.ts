@@ -377,6 +377,49 @@ export function edgeCases(): ContractCase[] {
       },
     },
     {
+      title: "a task that ends between two attempts leaves the attempt that has ended as it was",
+      async run({ backend, pass }) {
+        for (const way of ["cancel", "exceed", "expire", "hold"] as const) {
+          const limits = way === "expire" ? { limits: { queueMs: leaseMs } } : {};
+          const claim = await runningTask(backend, runTask({ maxAttempts: 3, ...limits }), {
+            leaseMs: 60_000,
+            lanes: wide,
+          });
+          const ending = {
+            reason: "runner_failed",
+            message: "crashed",
+            retryable: true,
+            result: { text: "half" },
+          } as const;
+          await applied(backend, claim.taskId, { kind: "fail", key: newKey(), ref: claim, ...ending });
+          const before = await backend.store.attempts(claim.taskId);
+          assert.deepEqual([before.length, before[0]?.end?.reason], [1, "runner_failed"]);
+          if (way === "expire") await pass(leaseMs + 50);
+          else if (way === "hold") {
+            const ask = { ...approval, kind: "stale_resume", key: newKey(), onReject: "end" } as const;
+            await applied(backend, claim.taskId, { kind: "hold", key: newKey(), approval: ask });
+            const [open] = await backend.store.approvals({ open: true, taskId: claim.taskId });
+            const decided = { approvalId: open?.id ?? "", decision: "rejected", by: { human: "ann" } } as const;
+            await applied(backend, claim.taskId, { kind: "decide", key: newKey(), ...decided });
+          } else if (way === "cancel")
+            await applied(backend, claim.taskId, { kind: "cancel", key: newKey(), by: poster, reason: null });
+          else await applied(backend, claim.taskId, { kind: "exceed", key: newKey(), message: "used up" });
+          const task = await backend.store.get(claim.taskId);
+          const reasons = {
+            cancel: "cancelled",
+            exceed: "budget_exceeded",
+            expire: "queue_timeout",
+            hold: "approval_rejected",
+          };
+          assert.equal(task?.end?.reason, reasons[way]);
+          assert.deepEqual(await backend.store.attempts(claim.taskId), before, way);
+          assert.equal(task?.result?.head, "half");
+          const retried = await applied(backend, claim.taskId, { kind: "retry", key: newKey(), by: poster });
+          assert.equal(retried.task.attempt, 2);
+        }
+      },
+    },
+    {
       title: "an approval: one decision wins, the same ask is put once, the run goes on with the decision",
       async run({ backend, another }) {
         const claim = await runningTask(backend, runTask(), { leaseMs: 60_000 });

@@ -5,6 +5,7 @@ import { matchesTask } from "../search-text.ts";
 import type { Page, TaskBackend } from "../store.ts";
 import { lengthOf } from "../text-window.ts";
 import {
+  applied,
   boardTask,
   type ContractCase,
   claimOne,
@@ -78,6 +79,57 @@ async function searchAll(
 
 export function historyCases(): ContractCase[] {
   return [
+    {
+      title: "events and attempts of every size are read as they were written, in order, through any number of hands",
+      async run({ backend }) {
+        const { id } = await postOne(backend, boardTask({ maxAttempts: 20 }));
+        const claimAgain = () => claimOne(backend, claimQuery("board", { taskId: id, ...long }));
+        const kinds = ["posted"];
+        const reasons: string[] = [];
+        for (const [round, size] of [10, 4_000, 10, 300, 300, 300, 300, 2_000, 10, 10].entries()) {
+          const ref = await claimAgain();
+          if (round % 3 === 0) {
+            await backend.store.append(id, ref, { key: newKey(), kind: "progress", data: { round } });
+            kinds.push("claimed", "progress", "released");
+          } else kinds.push("claimed", "released");
+          const reason = `${round} ${"解".repeat(size)}`;
+          reasons.push(reason);
+          const release = { kind: "release", key: `release ${round}`, ref, reason } as const;
+          const first = await applied(backend, id, release);
+          const again = await applied(backend, id, release);
+          assert.deepEqual(again.event, first.event);
+        }
+        const { items } = await backend.store.events(id, { limit: 1_000 });
+        assert.deepEqual(
+          items.map(({ seq, kind }) => [seq, kind]),
+          kinds.map((kind, index) => [index + 1, kind]),
+        );
+        const released = await backend.store.events(id, { kinds: ["released"], limit: 100 });
+        assert.deepEqual(
+          released.items.map(({ data }) => data.reason),
+          reasons,
+        );
+        const after = await backend.store.events(id, { afterSeq: 9, limit: 4 });
+        assert.deepEqual(after.items, items.slice(9, 13));
+        assert.equal(after.total, items.length - 9);
+        const texts = ["short", "long ".repeat(2_000), "", "s".repeat(70_000), "last"];
+        for (const [index, text] of texts.entries()) {
+          if (index > 0)
+            await applied(backend, id, { kind: "retry", key: newKey(), by: { agent: "a", sessionId: "s" } });
+          await complete(backend, await claimAgain(), text);
+        }
+        const attempts = await backend.store.attempts(id);
+        assert.deepEqual(
+          attempts.map(({ attempt, state, result }) => [attempt, state, result?.chars]),
+          texts.map((text, index) => [index + 1, "completed", text.length]),
+        );
+        for (const [index, text] of texts.entries()) {
+          const read = await backend.store.readResult(id, index + 1, { offset: 0, limit: 100_000 });
+          assert.deepEqual([read.text === text, read.totalChars], [true, text.length]);
+        }
+        assert.equal((await backend.store.get(id))?.result?.head, "last");
+      },
+    },
     {
       title: "a completed task has its result in the same moment, and windows join to the exact text",
       async run({ backend }) {

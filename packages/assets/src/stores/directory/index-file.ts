@@ -12,6 +12,13 @@ export interface IndexRow {
   documents: readonly number[];
 }
 
+/** A document that holds all words, and a number for each field, 0 where it holds none of them. */
+export type MatchRow = { document: number; score: number } & Record<Field, number>;
+
+export function matchedFields(row: MatchRow): Field[] {
+  return fields.filter((field) => row[field] !== 0);
+}
+
 export interface StoredRow extends IndexRow {
   record: FileRecord;
 }
@@ -28,9 +35,10 @@ export interface AssetIndex {
   /** Notes new stamps of files whose content is as it was. */
   touch(entries: readonly { key: string; record: FileRecord }[]): Promise<void>;
   remove(keys: readonly string[]): Promise<void>;
-  search(query: QueryTerms, mode: "all" | "any"): { document: number; score: number }[];
-  /** Which fields of some documents that hold all words of the query hold any of them. */
-  matched(query: QueryTerms, documents: readonly number[]): Map<number, Field[]>;
+  /** Documents that hold all words of a query. */
+  search(query: QueryTerms): MatchRow[];
+  /** Documents that hold some of them. */
+  near(query: QueryTerms): { document: number; score: number }[];
   close(): void;
 }
 
@@ -53,6 +61,14 @@ const migrations = [
       db.run(
         `CREATE VIRTUAL TABLE words USING fts5(${columns}, content='', contentless_delete=1, tokenize=${SPACE_TOKENIZER})`,
       );
+    },
+  },
+  {
+    version: 2,
+    name: "larger parts at once",
+    up(db: Database) {
+      // With the usual 1 MiB a first index of a few thousand files is written in dozens of parts and merged again.
+      db.run("INSERT INTO words(words, rank) VALUES('hashsize', ?)", [64 * 1024 * 1024]);
     },
   },
 ];
@@ -162,27 +178,20 @@ function indexOf(db: Database): AssetIndex {
         for (const key of keys) dropDocuments(db, key);
       });
     },
-    search(query, mode) {
+    search(query) {
+      if (query.words.length === 0) return [];
+      // All scores of a row are made of what FTS5 gathers once for it: asking for the fields apart is a second search.
+      return db.all<MatchRow>(
+        `SELECT rowid AS document, -bm25(words, ${weights}) AS score, ${fieldScores} FROM words WHERE words MATCH ?`,
+        [matchExpression(query, "all")],
+      );
+    },
+    near(query) {
       if (query.words.length === 0) return [];
       return db.all<{ document: number; score: number }>(
         `SELECT rowid AS document, -bm25(words, ${weights}) AS score FROM words WHERE words MATCH ?`,
-        [matchExpression(query, mode)],
+        [matchExpression(query, "any")],
       );
-    },
-    matched(query, documents) {
-      const found = new Map<number, Field[]>();
-      if (documents.length === 0 || query.words.length === 0) return found;
-      // The sign keeps SQLite from asking the full-text index anew for each number.
-      const rows = db.all<{ document: number } & Record<Field, number>>(
-        `SELECT rowid AS document, ${fieldScores} FROM words WHERE words MATCH ? AND +rowid IN (${documents.map(Number).join(", ")})`,
-        [matchExpression(query, "all")],
-      );
-      for (const row of rows)
-        found.set(
-          row.document,
-          fields.filter((field) => row[field] !== 0),
-        );
-      return found;
     },
     close: () => db.close(),
   };

@@ -3,7 +3,7 @@ import { decodeCursor, encodeCursor } from "../../cursor.ts";
 import { type Asset, compareText, fits } from "../../model.ts";
 import type { AssetQuery, SearchPage } from "../../store.ts";
 import { queryTerms } from "../../terms.ts";
-import type { AssetIndex } from "./index-file.ts";
+import { type AssetIndex, matchedFields } from "./index-file.ts";
 import { mostIndexed } from "./record.ts";
 import type { Placed, Snapshot } from "./snapshot.ts";
 import type { FileTexts } from "./texts.ts";
@@ -18,15 +18,15 @@ export function searchPage(snapshot: Snapshot, index: AssetIndex, query: AssetQu
   const question = [query.text, query.type ?? "all", query.role ?? null];
   const offset = decodeCursor(snapshot.version, question, query.cursor);
   const terms = queryTerms(query.text);
-  const accepted = (found: { document: number; score: number }[]) =>
-    found.flatMap(({ document, score }) => {
-      const placed = snapshot.byDocument.get(document);
+  const accepted = <T extends { document: number; score: number }>(rows: readonly T[]) =>
+    rows.flatMap((row) => {
+      const placed = snapshot.byDocument.get(row.document);
       if (!placed || placed.asset.shadowedBy !== undefined) return [];
       if (!fits(placed.asset, query.type, query.role) || query.accept?.(placed.asset) === false) return [];
-      return [{ placed, score }];
+      return [{ placed, row, score: row.score }];
     });
   const exact = foldText(query.text);
-  const ranked = accepted(index.search(terms, "all")).map((hit) => ({
+  const ranked = accepted(index.search(terms)).map((hit) => ({
     ...hit,
     exact: foldText(hit.placed.asset.name) === exact,
   }));
@@ -35,16 +35,12 @@ export function searchPage(snapshot: Snapshot, index: AssetIndex, query: AssetQu
   );
   const end = offset + query.limit;
   const page = ranked.slice(offset, end);
-  const fields = index.matched(
-    terms,
-    page.map(({ placed }) => placed.document),
-  );
   const words = snippetWords(query.text);
-  const near = ranked.length > 0 ? [] : accepted(index.search(terms, "any"));
+  const near = ranked.length > 0 ? [] : accepted(index.near(terms));
   near.sort((a, b) => b.score - a.score || compareAssets(a.placed.asset, b.placed.asset));
   return {
-    hits: page.map(({ placed, score }) => {
-      const matched = fields.get(placed.document) ?? [];
+    hits: page.map(({ placed, row, score }) => {
+      const matched = matchedFields(row);
       const snippet = matched.includes("body") ? snippetOf(placed, words, texts) : undefined;
       return {
         asset: placed.asset,

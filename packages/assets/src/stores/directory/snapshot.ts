@@ -140,11 +140,14 @@ function shadow(placed: readonly Placed[]): void {
 }
 
 function giveOwners(placed: readonly Placed[]): void {
+  if (!placed.some(({ facts }) => facts.lists)) return;
   const byName = new Map<string, Placed[]>();
   for (const one of placed) {
     if (one.asset.shadowedBy !== undefined) continue;
     const key = `${one.asset.type}\0${one.asset.role ?? ""}\0${one.asset.name}`;
-    byName.set(key, [...(byName.get(key) ?? []), one]);
+    const same = byName.get(key);
+    if (same) same.push(one);
+    else byName.set(key, [one]);
   }
   for (const { facts, asset: role } of placed) {
     if (!facts.lists) continue;

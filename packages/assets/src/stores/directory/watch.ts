@@ -13,6 +13,11 @@ export interface Watcher {
 
 /** Milliseconds for which events are gathered before listeners hear of a change. */
 const gatherMs = 50;
+/**
+ * Milliseconds after an event for which nothing counts as quiet: chokidar reads a folder at most once a second, and what
+ * changes in between may never become an event.
+ */
+const settleMs = 1_500;
 
 /** Watches the roots, also those that do not exist yet. Correctness never rests on it. */
 export async function watchRoots(
@@ -29,14 +34,24 @@ export async function watchRoots(
   const failures: string[] = [];
   let dirty = true;
   let ready = false;
+  let changedAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
+  let settling: NodeJS.Timeout | undefined;
   const changed = (): void => {
     dirty = true;
+    changedAt = performance.now();
     timer ??= setTimeout(() => {
       timer = undefined;
       onEvent();
     }, gatherMs);
     timer.unref();
+    // Listeners hear of what was no event, too.
+    clearTimeout(settling);
+    settling = setTimeout(() => {
+      dirty = true;
+      onEvent();
+    }, settleMs);
+    settling.unref();
   };
   const watcher = watch(bases, {
     ignored: (path) => !concerns(path) || /(?:^|[\\/])(?:node_modules|\.git|\.toolhaft)(?:[\\/]|$)/.test(path),
@@ -62,13 +77,14 @@ export async function watchRoots(
     watcher.once("error", () => resolve());
   });
   return {
-    isQuiet: () => ready && !dirty && failures.length === 0,
+    isQuiet: () => ready && !dirty && failures.length === 0 && performance.now() - changedAt > settleMs,
     noted() {
       dirty = false;
     },
     notes: () => failures,
     async close() {
       clearTimeout(timer);
+      clearTimeout(settling);
       await watcher.close();
     },
   };

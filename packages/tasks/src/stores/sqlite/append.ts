@@ -24,7 +24,7 @@ export function appendEvent(write: WriteJob, id: string, ref: ClaimRef, entry: N
       details: { why: "stale", state: row.state, fence: row.fence },
     });
   }
-  const known = db.get<{ seq: number }>("SELECT seq FROM event WHERE task = ? AND key = ?", [row.seq, entry.key]);
+  const known = db.get<{ seq: number }>("SELECT seq FROM happened WHERE task = ? AND key = ?", [row.seq, entry.key]);
   if (known !== undefined && entry.kind !== "usage") return known.seq;
   const changes: Partial<TaskRecord> = {};
   if (entry.activity ?? (entry.kind !== "budget_warning" && entry.kind !== "transcript")) changes.activity_at = now;

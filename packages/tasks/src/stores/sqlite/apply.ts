@@ -104,7 +104,7 @@ function refusal(write: WriteJob, row: TaskRecord, edge: Edge, why: "stale" | "w
 }
 
 function appliedBefore({ db }: WriteJob, row: TaskRecord, key: string): Applied | undefined {
-  const event = db.get<EventRow>("SELECT seq, attempt, at, kind, data FROM event WHERE task = ? AND key = ?", [
+  const event = db.get<EventRow>("SELECT seq, attempt, at, kind, data FROM happened WHERE task = ? AND key = ?", [
     row.seq,
     key,
   ]);

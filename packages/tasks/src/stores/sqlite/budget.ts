@@ -341,14 +341,15 @@ function claimState(db: Database, id: string): BudgetState["claim"] {
   return { granted, consumed, exceeded: exceeded ?? null };
 }
 
+/** How many attempts of `t` have ended without a word of what they used; one that is kept in its row never said any. */
+export const unknownAttempts = `(t.kept = 1 AND t.started_at IS NOT NULL) + (SELECT count(*) FROM attempt a
+  WHERE a.place BETWEEN t.seq * 65536 AND t.seq * 65536 + 65535 AND a.started_at IS NOT NULL AND a.usage_json IS NULL)`;
+
 /** Ended attempts of subagents that never said what they used. */
 function unknownIn(db: Database, scope: string): number {
   const [kind, name] = split(scope);
-  const rows =
-    kind === "root"
-      ? "SELECT count(*) AS n FROM task t JOIN attempt a ON a.place BETWEEN t.seq * 65536 AND t.seq * 65536 + 65535 WHERE t.root = ? AND t.kind = 'dispatch' AND a.started_at IS NOT NULL AND a.usage_json IS NULL"
-      : `${subtree} SELECT count(*) AS n FROM below JOIN task t ON t.id = below.id JOIN attempt a ON a.place BETWEEN t.seq * 65536 AND t.seq * 65536 + 65535
-         WHERE t.kind = 'dispatch' AND a.started_at IS NOT NULL AND a.usage_json IS NULL`;
+  const from = kind === "root" ? "FROM task t WHERE t.root = ?" : "FROM below JOIN task t ON t.id = below.id WHERE 1";
+  const rows = `${kind === "root" ? "" : subtree} SELECT coalesce(sum(${unknownAttempts}), 0) AS n ${from} AND t.kind = 'dispatch'`;
   const pruned = db.get<{ n: number }>("SELECT pruned_unknown AS n FROM budget WHERE scope = ?", [scope])?.n ?? 0;
   return (db.get<{ n: number }>(rows, [name])?.n ?? 0) + pruned;
 }

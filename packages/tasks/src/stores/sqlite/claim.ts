@@ -10,7 +10,17 @@ import { reserve } from "./budget.ts";
 import { type Caps, countCaps, defaultLanes } from "./caps.ts";
 import { catchUp } from "./due.ts";
 import type { WriteJob } from "./file.ts";
-import { type EventRow, kindSql, limitSql, parsed, placeOf, readRow, readRows, type TaskRow, toEvent } from "./rows.ts";
+import {
+  type EventRow,
+  kindSql,
+  limitSql,
+  parsed,
+  placeOf,
+  readRow,
+  readRows,
+  type StoredRow,
+  toEvent,
+} from "./rows.ts";
 import { writeEdge } from "./write-edge.ts";
 
 /** Candidates read at a time. */
@@ -28,14 +38,15 @@ export function claimTasks(write: WriteJob, query: ClaimQuery): Claim[] {
   const caps = query.kind === "dispatch" ? countCaps(db, query.lanes ?? defaultLanes) : undefined;
   const claims: Claim[] = [];
   const wanted = query.n ?? 1;
-  let after: TaskRow | undefined;
+  let after: StoredRow | undefined;
   while (claims.length < wanted) {
     const page = candidates(
       write,
       query,
       caps?.fullLanes() ?? [],
       after,
-      Math.min(pageSize, caps === undefined ? wanted : pageSize),
+      // The first are mostly the ones: only where lanes or budgets pass over them more are read.
+      after === undefined ? Math.min(pageSize, wanted) : pageSize,
     );
     for (const row of page) {
       if (claims.length >= wanted) break;
@@ -52,9 +63,9 @@ function candidates(
   { db, now }: WriteJob,
   query: ClaimQuery,
   fullLanes: readonly string[],
-  after: TaskRow | undefined,
+  after: StoredRow | undefined,
   limit: number,
-): TaskRow[] {
+): StoredRow[] {
   const where = ["state = 'queued'", `kind = ${kindSql(query.kind)}`];
   const values: SqlValue[] = [];
   const add = (condition: string, ...more: SqlValue[]) => {
@@ -86,7 +97,7 @@ function candidates(
 function claimOne(
   write: WriteJob,
   query: ClaimQuery,
-  row: TaskRow,
+  row: StoredRow,
   caps: Caps | undefined,
   now: number,
 ): Claim | undefined {
@@ -149,7 +160,7 @@ function resumeOf({ db }: WriteJob, row: TaskRecord): Resume | null {
   const note = parsed<ResumeNote>(row.resume_json);
   const latest = (kind: string) =>
     db.get<EventRow>(
-      "SELECT seq, attempt, at, kind, data FROM event WHERE task = ? AND kind = ? ORDER BY seq DESC LIMIT 1",
+      "SELECT seq, attempt, at, kind, data FROM happened WHERE task = ? AND kind = ? ORDER BY seq DESC LIMIT 1",
       [row.seq, kind],
     );
   const checkpoint = latest("checkpoint");

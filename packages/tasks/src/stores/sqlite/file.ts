@@ -16,6 +16,8 @@ export interface WriteJob {
   tally: Tally;
   /** Whether the rows show all that time has done until `now`. */
   caughtUp: boolean;
+  /** The newest task the search index knows, once somebody has asked. */
+  indexedTo: number | undefined;
   /** Told to listeners once the transaction is there. */
   hint(hint: ChangeHint): void;
 }
@@ -124,6 +126,7 @@ export function tasksFile(
           now: now(),
           tally: openTally(found),
           caughtUp: false,
+          indexedTo: undefined,
           hint: (hint) => void hints.push(hint),
         };
         const done = jobs.map(({ job }) => job(write));

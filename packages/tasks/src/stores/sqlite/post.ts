@@ -6,7 +6,7 @@ import { taskOf } from "./apply.ts";
 import { writeLimits } from "./budget.ts";
 import type { WriteJob } from "./file.ts";
 import { writeNotice } from "./notices.ts";
-import { kindSql, limitSql, type PackedEndedRow, type TaskRow, taskColumns, toTask, unpackEnded } from "./rows.ts";
+import { kindSql, limitSql, type PackedEndedRow, type StoredRow, taskColumns, toTask, unpackEnded } from "./rows.ts";
 import { unblock } from "./write-edge.ts";
 
 /** Rows inserted by one statement. */
@@ -62,9 +62,11 @@ function postOne(write: WriteJob, init: NewTask): Posted {
 }
 
 /** Writes rows in one statement; with each goes its count, its long body and what its assignee is told. */
-function insert(write: WriteJob, tasks: readonly NewTask[]): TaskRow[] {
+function insert(write: WriteJob, tasks: readonly NewTask[]): StoredRow[] {
   const { db, now } = write;
-  const rows = tasks.map((init): TaskRow => Object.assign(postedRecord(init, now), { body: init.body }));
+  const rows = tasks.map(
+    (init): StoredRow => Object.assign(postedRecord(init, now), { body: init.body, tail_json: null, kept: 0 }),
+  );
   const columns = postedColumns.filter((column) => rows.some((row) => row[column] !== null));
   const values: SqlValue[] = [];
   for (const row of rows) {

@@ -1,4 +1,5 @@
 import type { Retention } from "../../store.ts";
+import { unknownAttempts } from "./budget.ts";
 import type { WriteJob } from "./file.ts";
 import { placeOf } from "./rows.ts";
 
@@ -31,7 +32,7 @@ export function pruneSome({ db, now }: WriteJob, { days = 90, keep = 0 }: Retent
     function keepSums(): void {
       db.run(
         `INSERT INTO budget(scope, sessions, pruned_unknown)
-         SELECT :scope, t.sessions, (SELECT count(*) FROM attempt a WHERE a.place BETWEEN t.seq * 65536 AND t.seq * 65536 + 65535 AND a.started_at IS NOT NULL AND a.usage_json IS NULL)
+         SELECT :scope, t.sessions, ${unknownAttempts}
          FROM task t WHERE t.seq = :seq AND t.kind = 'dispatch'
          ON CONFLICT(scope) DO UPDATE SET sessions = sessions + excluded.sessions, pruned_unknown = pruned_unknown + excluded.pruned_unknown`,
         { scope: `root:${root}`, seq },

@@ -23,8 +23,8 @@ export function readAttempts(db: Database, id: string): Attempt[] {
   if (row === undefined) throw noSuchTask();
   const ended = db.all<AttemptRow>(
     `SELECT attempt, state, session_id, started_at, ended_at, end_json, result_json, substr(text, 1, ${headChars}) AS head, usage_json
-     FROM attempt WHERE place BETWEEN ? AND ? ORDER BY place`,
-    [placeOf(row.seq, 0), placeOf(row.seq, 65_535)],
+     FROM tried WHERE task = ? AND place BETWEEN ? AND ? ORDER BY place`,
+    [row.seq, placeOf(row.seq, 0), placeOf(row.seq, 65_535)],
   );
   const attempts = ended.map((one) => toAttempt(id, one));
   if (row.attempt_open === 1) attempts.push(openAttempt(row));
@@ -68,7 +68,7 @@ export function readEvents(
     where.push(`kind IN (${query.kinds.map(() => "?").join(", ")})`);
     values.push(...query.kinds);
   }
-  const from = `FROM event WHERE ${where.join(" AND ")}`;
+  const from = `FROM happened WHERE ${where.join(" AND ")}`;
   const wantsFirst = (query.afterSeq ?? 0) < 1 && (query.kinds?.includes("posted") ?? true) && task.created_at >= since;
   const first = wantsFirst ? [postedEvent(task)] : [];
   const total = first.length + (db.get<{ n: number }>(`SELECT count(*) AS n ${from}`, values)?.n ?? 0);

@@ -64,8 +64,8 @@ export function readWindow(
   window: { offset: number; limit: number } | { tail: number },
 ): TextWindow {
   const row = db.get<{ result_json: string | null; text: string | null }>(
-    "SELECT result_json, text FROM attempt WHERE place = ?",
-    [placeOf(task, attempt)],
+    "SELECT result_json, text FROM tried WHERE task = ? AND place = ?",
+    [task, placeOf(task, attempt)],
   );
   if (row?.result_json == null) return windowAt("", "offset" in window ? window.offset : 0, 0);
   const { chars, chunked } = parsed<ResultNote>(row.result_json);

@@ -35,6 +35,17 @@ export function placeOf(task: number, attempt: number): number {
 
 /** A row with its body: all that an edge needs to answer with the whole task. */
 export type TaskRow = TaskRecord & { body: string };
+/** What this adapter keeps in a row beside its columns. */
+export interface Kept {
+  /** The newest events, as JSON. */
+  tail_json: string | null;
+  /** Whether the row holds its last attempt. */
+  kept: number;
+}
+export type StoredRow = TaskRow & Kept;
+/** The columns of an update: those of the row, and the result of the attempt that it keeps. */
+export type RowChanges = Partial<StoredRow & { last_json: string | null; last_text: string | null }>;
+
 /** The same with the result of the last attempt, once that has ended. */
 export type EndedRow = TaskRow & { result_json: string | null; head: string | null };
 
@@ -45,21 +56,23 @@ interface PackedRow {
 export type PackedEndedRow = PackedRow & Pick<EndedRow, "result_json" | "head">;
 
 /** One value instead of 57: measured, a row so wide costs the driver three times as much as its JSON. */
-export const rowColumns = `json_array(${recordColumns.map((column) => `t.${column}`).join(", ")}) AS packed,
+const packedColumns: readonly string[] = [...recordColumns, "tail_json", "kept"];
+export const rowColumns = `json_array(${packedColumns.map((column) => `t.${column}`).join(", ")}) AS packed,
   coalesce(t.body, (SELECT b.text FROM body b WHERE b.task = t.seq)) AS body`;
 const ofLast = "FROM attempt a WHERE a.place = t.seq * 65536 + t.attempt AND t.ended_at IS NOT NULL";
-export const taskColumns = `${rowColumns}, (SELECT a.result_json ${ofLast}) AS result_json,
-  (SELECT substr(a.text, 1, ${headChars}) ${ofLast}) AS head`;
+export const taskColumns = `${rowColumns},
+  CASE t.kept WHEN 1 THEN t.last_json ELSE (SELECT a.result_json ${ofLast}) END AS result_json,
+  CASE t.kept WHEN 1 THEN t.last_text ELSE (SELECT substr(a.text, 1, ${headChars}) ${ofLast}) END AS head`;
 
 /** A copy of this keeps one hidden class: a row that grows column by column becomes a slow hash table. */
-const blankRow: EndedRow = { ...blankRecord, body: "", result_json: null, head: null };
+const blankRow: EndedRow & Kept = { ...blankRecord, body: "", result_json: null, head: null, tail_json: null, kept: 0 };
 
-function unpack({ packed, body }: PackedRow): EndedRow {
+function unpack({ packed, body }: PackedRow): EndedRow & Kept {
   const values = parsed<(string | number | null)[]>(packed);
-  const row: EndedRow = { ...blankRow, body };
+  const row = { ...blankRow, body };
   const columns = row as unknown as Record<string, string | number | null>;
-  for (let index = 0; index < recordColumns.length; index++)
-    columns[recordColumns[index] ?? ""] = values[index] ?? null;
+  for (let index = 0; index < packedColumns.length; index++)
+    columns[packedColumns[index] ?? ""] = values[index] ?? null;
   return row;
 }
 
@@ -76,16 +89,16 @@ export function readTask(db: Database, id: string): EndedRow | undefined {
 }
 
 /** The one row, or the first, that a condition on `t` finds. */
-export function readRow(db: Database, condition: string, values: readonly SqlValue[]): TaskRow | undefined {
+export function readRow(db: Database, condition: string, values: readonly SqlValue[]): StoredRow | undefined {
   const packed = db.get<PackedRow>(`SELECT ${rowColumns} FROM ${condition}`, values);
   return packed && unpack(packed);
 }
 
-export function readRows(db: Database, condition: string, values: readonly SqlValue[]): TaskRow[] {
+export function readRows(db: Database, condition: string, values: readonly SqlValue[]): StoredRow[] {
   return db.all<PackedRow>(`SELECT ${rowColumns} FROM ${condition}`, values).map(unpack);
 }
 
-export function readRecord(db: Database, id: string): TaskRow | undefined {
+export function readRecord(db: Database, id: string): StoredRow | undefined {
   return readRow(db, "task t WHERE t.id = ?", [id]);
 }
 
@@ -263,12 +276,13 @@ export function limitSql(rows: number): string {
 }
 
 /** Writes changed columns of one row, if it is still in the state it was read in. */
-export function updateTask(db: Database, row: TaskRecord, changes: Partial<TaskRecord>): void {
+export function updateTask(db: Database, row: TaskRecord, changes: RowChanges): void {
+  const before: RowChanges = row;
   let set = "";
   const values: SqlValue[] = [];
-  for (const key of Object.keys(changes) as (keyof TaskRecord)[]) {
+  for (const key of Object.keys(changes) as (keyof RowChanges)[]) {
     const value = changes[key];
-    if (value === row[key] || value === undefined) continue;
+    if (value === before[key] || value === undefined) continue;
     set += set === "" ? `${key} = ?` : `, ${key} = ?`;
     values.push(value);
   }

@@ -6,6 +6,8 @@ import type { Migration } from "@toolhaft/sqlite";
  * the task at each.
  * What a row tells is not written twice: most tasks are owned by their root, so the index of owners holds the others, and
  * the event `posted`, always the first, is made from the row when it is read.
+ * What an edge brings is kept where the edge writes anyway: the row holds its newest events (\`tail_json\`) and, once it has
+ * ended, its last attempt (\`kept\`, \`last_…\`), as long as they are small. The views \`happened\` and \`tried\` show all of them.
  * Every table an edge writes is one b-tree where it can be: what a commit costs is the pages it touches. An attempt
  * stands at `place` = task × 65,536 + attempt; keys of events are unique per task because they are looked up, under the
  * write lock, before they are written.
@@ -22,7 +24,8 @@ CREATE TABLE task(
   session_id TEXT, handle_json TEXT, limits_json TEXT, allow_empty INTEGER NOT NULL, reserved INTEGER NOT NULL DEFAULT 0,
   resume_json TEXT, not_before INTEGER, created_at INTEGER NOT NULL, queued_at INTEGER, claimed_at INTEGER,
   started_at INTEGER, activity_at INTEGER, ended_at INTEGER, wait_until INTEGER, end_json TEXT, usage_json TEXT,
-  last_seq INTEGER NOT NULL DEFAULT 0, meta_json TEXT, due_at INTEGER, unindexed INTEGER, needed INTEGER NOT NULL DEFAULT 0, body TEXT
+  last_seq INTEGER NOT NULL DEFAULT 0, meta_json TEXT, due_at INTEGER, unindexed INTEGER, needed INTEGER NOT NULL DEFAULT 0, body TEXT,
+  tail_json TEXT, kept INTEGER NOT NULL DEFAULT 0, last_json TEXT, last_text TEXT
 ) STRICT;
 CREATE UNIQUE INDEX task_dedupe ON task(dedupe_key) WHERE dedupe_key IS NOT NULL AND ended_at IS NULL;
 CREATE UNIQUE INDEX task_session ON task(session_id)
@@ -55,6 +58,16 @@ CREATE TABLE event(
   task INTEGER NOT NULL, seq INTEGER NOT NULL, attempt INTEGER NOT NULL,
   at INTEGER NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL, data TEXT NOT NULL, PRIMARY KEY(task, seq)
 ) STRICT, WITHOUT ROWID;
+CREATE VIEW tried AS
+  SELECT task, attempt, state, session_id, started_at, ended_at, end_json, result_json, text, usage_json, place FROM attempt
+  UNION ALL
+  SELECT seq, attempt, state, session_id, started_at, ended_at, end_json, last_json, last_text, NULL, seq * 65536 + attempt
+  FROM task WHERE kept = 1;
+CREATE VIEW happened AS
+  SELECT task, seq, attempt, at, kind, key, data FROM event
+  UNION ALL
+  SELECT t.seq, e.value ->> 0, e.value ->> 1, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value -> 5
+  FROM task t JOIN json_each(t.tail_json) e;
 CREATE INDEX event_kept ON event(task, attempt, kind, seq) WHERE kind IN ('progress', 'activity', 'checkpoint');
 CREATE TABLE notice(
   task INTEGER NOT NULL, attempt INTEGER NOT NULL,

@@ -22,11 +22,14 @@ function indexedTo(db: Database): number {
 }
 
 /** Whether the index holds texts of a task, which a change then has to mark. */
-export function isIndexed(db: Database, seq: number): boolean {
-  return seq <= indexedTo(db);
+export function isIndexed(write: WriteJob, seq: number): boolean {
+  write.indexedTo ??= indexedTo(write.db);
+  return seq <= write.indexedTo;
 }
 
-function indexSome({ db }: WriteJob): void {
+function indexSome(write: WriteJob): void {
+  const { db } = write;
+  write.indexedTo = undefined;
   const read = (condition: string, limit: number) =>
     db
       .all<PackedEndedRow>(`SELECT ${taskColumns} FROM task t WHERE ${condition} ORDER BY t.seq ${limitSql(limit)}`)
