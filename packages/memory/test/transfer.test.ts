@@ -267,7 +267,7 @@ describe("an import", () => {
     const whole = store();
     await whole.family.import(bytes(all.join(""), 64 * 1_024));
     // It waits where it is to stop; or goes on, and dies in the middle of a transaction or between two.
-    const stops = [[1_050, 2], ...Array.from({ length: runs(20) }, (_, n) => [0, 1 + (n % 2)])] as const;
+    const stops = [[1_050, 2], ...Array.from({ length: runs(10) }, (_, n) => [0, 1 + (n % 2)])] as const;
     for (const [stopAt, batches] of stops) {
       const path = join(temporaryFolder(), "memory.db");
       const child = startFixture("import.mjs", [path, file, String(stopAt)]);
