@@ -2,7 +2,7 @@ import { runs } from "@toolhaft/testing";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createKnowledge, createKvMemory, createSemanticMemory } from "../src/index.ts";
-import { caller, closeAfterTest, errorOf, setting } from "./setting.ts";
+import { caller, closeAfterTest, dataOf, errorOf, setting } from "./setting.ts";
 
 const word = fc.constantFrom("zebra", "port", "部署", "billing", "café", "gpt-4o", "timeout", "garden");
 const note = fc.record({
@@ -11,6 +11,15 @@ const note = fc.record({
   about: fc.array(word, { maxLength: 1 }),
   scope: fc.constantFrom("workspace", "role"),
 });
+
+/** What a role may try with an id that is not its own. */
+const guesses = [
+  ["memory_get", { include_history: true }],
+  ["memory_update", { content: "mine" }],
+  ["memory_forget", {}],
+  ["memory_forget", { restore: true }],
+  ["memory_write", { title: "t", content: "c", scope: "role" }],
+] as const;
 
 it(`role a's memory reaches role b through no answer, count, score or neighbour (${runs(60)} random stores)`, {
   timeout: 300_000,
@@ -28,14 +37,16 @@ it(`role a's memory reaches role b through no answer, count, score or neighbour 
         ];
         const plain = { agent: "b", sessionId: "one" };
         const names = new Map<string, string>();
+        const secrets: string[] = [];
         for (const [index, { note, secret }] of writes.entries()) {
           time += 1_000;
           if (secret) {
-            await mixed.call(
+            const theirs = await mixed.call(
               "memory_write",
               { ...note, scope: "role", title: `${note.title} s${index}` },
               { agent: "a", sessionId: "one" },
             );
+            secrets.push(idOf(theirs.text));
             continue;
           }
           const input = { ...note, title: `${note.title} p${index}` };
@@ -62,6 +73,25 @@ it(`role a's memory reaches role b through no answer, count, score or neighbour 
         expect(neutral(await s1?.("memory_semantic_search", search, plain), names)).toBe(
           neutral(await s2?.("memory_semantic_search", search, plain), names),
         );
+        const counted = async (ask: typeof s1) => {
+          if (!ask) throw new Error("no family to ask");
+          const answer = await ask("memory_semantic_stats", {}, plain);
+          const { store, bytes, ...numbers } = dataOf(answer);
+          expect([typeof store, typeof bytes]).toEqual(["string", "number"]);
+          return numbers;
+        };
+        expect(await counted(s1)).toEqual(await counted(s2));
+        for (const id of secrets) {
+          for (const [tool, more] of guesses) {
+            const guessed = await mixed.call(
+              tool,
+              { ...more, [tool === "memory_write" ? "supersedes" : "id"]: id },
+              plain,
+            );
+            const never = { ...more, [tool === "memory_write" ? "supersedes" : "id"]: `mem_${"0".repeat(26)}` };
+            expect(JSON.stringify(guessed)).toBe(JSON.stringify(await mixed.call(tool, never, plain)));
+          }
+        }
         await mixed.family.close();
         await clean.family.close();
       },

@@ -43,7 +43,7 @@ describe("many processes on one file", () => {
     }
   });
 
-  it(`killed ${runs(60)} times while the index is made anew, by repair or by a newer analysis, and others write`, {
+  it(`killed ${runs(40)} times while the index is made anew, by repair or by a newer analysis, and others write`, {
     timeout: 600_000,
   }, async () => {
     const path = join(temporaryFolder(), "memory.db");
@@ -53,7 +53,7 @@ describe("many processes on one file", () => {
       Array.from({ length: 1_500 }, (_, n) => ({ title: `row ${n}`, content: `number ${n} of many 部署` })),
     );
     await store[Symbol.asyncDispose]();
-    for (let round = 0; round < runs(60); round++) {
+    for (let round = 0; round < runs(40); round++) {
       const mode = round % 2 === 0 ? "repair" : "reindex";
       const [maintainer, writer] = [
         startFixture("maintain.mjs", [path, mode]),
@@ -71,11 +71,11 @@ describe("many processes on one file", () => {
     expect(hits[0]?.title).toBe("row 1234");
   });
 
-  it(`maintenance while four processes write ${4 * runs(400)} memories: no write fails, and none is lost`, {
+  it(`maintenance while four processes write ${4 * runs(200)} memories: no write fails, and none is lost`, {
     timeout: 300_000,
   }, async () => {
     const path = join(temporaryFolder(), "memory.db");
-    const each = String(runs(400));
+    const each = String(runs(200));
     const writers = Array.from({ length: 4 }, (_, i) => startFixture("worker.mjs", [path, `p${i}`, each]));
     const maintainers = ["look", "reindex"].map((mode) => startFixture("maintain.mjs", [path, mode]));
     for (const writer of writers) expect(await writer.ended, writer.stderr()).toBe(0);
@@ -150,7 +150,9 @@ async function expectWhole(path: string, lines: readonly string[]): Promise<void
     const row = exportedRow.safeParse(JSON.parse(line));
     if (row.success) rows.set(row.data.id, row.data);
   }
-  for (const { id, version, history } of rows.values()) expect(history.length, id).toBe(version);
+  for (const { id, version, history } of rows.values())
+    // Rows that were loaded to fill the store brought none.
+    if (history.length > 0) expect(history.length, id).toBe(version);
   const last = new Map<string, { kind: string; by: string | undefined }>();
   for (const [kind = "", id = "", by] of lines.map((line) => line.split(" "))) last.set(id, { kind, by });
   for (const [id, { kind, by }] of last) {
