@@ -69,21 +69,61 @@ describe("limits: time limits", () => {
     expect(started).toBe(1);
   });
 
-  it("keeps its hands off a run while a clock stands still, and ends it when the clock jumps", async () => {
+  it("a clock that jumps ahead of a lease loses the claim: that run is stopped, and the work is done by the next", async () => {
     const clock = fakeClock();
-    const desk = await openDesk({
-      clock,
-      limits: { leaseMs: 3_600_000, idleMs: 7_200_000, wallMs: 1_000 * 3_600 * 3 },
+    const stopped: number[] = [];
+    const patient = agent("patient", async ({ attempt }, sink, signal) => {
+      sink.activity({ kind: "text", text: "working" });
+      if (attempt === 2) return "by the second";
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      stopped.push(attempt);
+      return "by the first";
     });
-    const id = await desk.launch("hang");
+    const limits = { leaseMs: 3_600_000, idleMs: 1e9, wallMs: 1e9 };
+    const desk = await openDesk({ agents: [patient], clock, limits, maxAttempts: 2 });
+    const id = await desk.launch("patient");
     await desk.until(id, "running");
-    clock.advance(3_600_000 / 2);
-    await new Promise((resolve) => setTimeout(resolve, 150));
-    expect((await desk.task(id)).status).toBe("running");
-    // The lease was renewed at none of the old times: a jump beyond it is a lost claim, which is run again.
-    clock.advance(3_600_000 * 4);
-    const task = await desk.until(id, "timeout", "pending", "error");
-    expect(["wall_timeout", "idle_timeout", "lease_lost", undefined]).toContain(task.end?.reason);
+    clock.advance(limits.leaseMs / 2);
+    const { queue } = desk.tasks.api.backend(desk.workspace.directory);
+    expect((await queue.sweep()).moved).toEqual([]);
+    expect(await desk.task(id)).toMatchObject({ status: "running", attempt: 1 });
+    clock.advance(limits.leaseMs * 4);
+    expect(await desk.until(id, "completed", "error", "timeout")).toMatchObject({
+      status: "completed",
+      attempt: 2,
+      result: { head: "by the second" },
+    });
+    expect(stopped).toEqual([1]);
+    const { store } = desk.tasks.api.backend(desk.workspace.directory);
+    expect((await store.attempts(id)).map(({ end }) => end?.reason)).toEqual(["lease_lost", "done"]);
+    const { items } = await store.events(id, { kinds: ["lease_lost", "completed"], limit: 9 });
+    expect(items.map(({ kind }) => kind)).toEqual(["lease_lost", "completed"]);
+    const { notices } = await desk.data<{ notices: { taskId: string }[] }>("dispatch_inbox", {});
+    expect(notices.filter(({ taskId }) => taskId === id)).toHaveLength(1);
+  });
+
+  it("a clock that is set back a day takes no claim away, starts nothing twice and ends nothing", async () => {
+    const clock = fakeClock();
+    const go = deferred();
+    const runs: string[] = [];
+    const waits = agent("waits", async ({ taskId, attempt }, sink) => {
+      runs.push(`${taskId} ${attempt}`);
+      sink.activity({ kind: "text", text: "working" });
+      await go.promise;
+      return "done";
+    });
+    const lanes = { default: { limit: 1, reservedSync: 0 }, perOwner: null };
+    const desk = await openDesk({ agents: [waits], clock, lanes, limits: { leaseMs: 900 } });
+    const [first, second] = [await desk.launch("waits"), await desk.launch("waits")];
+    await desk.until(first, "running");
+    clock.advance(-86_400_000);
+    // Longer than a lease on the clock that goes evenly: it is renewed all the while.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect([(await desk.task(first)).status, (await desk.task(second)).status]).toEqual(["running", "pending"]);
+    go.resolve();
+    for (const id of [first, second])
+      expect(await desk.until(id, "completed", "error", "timeout")).toMatchObject({ status: "completed", attempt: 1 });
+    expect(runs).toEqual([`${first} 1`, `${second} 1`]);
   });
 
   it("a child that it waits for is a sign of life", async () => {

@@ -9,7 +9,7 @@ const dispatchersEach = 4;
 
 describe("many kills", () => {
   it("no task is lost or stuck, and no notice lost or repeated, whenever dispatchers are killed", {
-    timeout: 900_000,
+    timeout: 1_800_000,
   }, async () => {
     // Each process that is killed takes four dispatchers with it, all at their own place in their work.
     const kills = runs(1_000) / dispatchersEach;

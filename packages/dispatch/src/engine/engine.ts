@@ -173,10 +173,16 @@ export class Engine implements RunEnvironment {
     if (agent === undefined) return;
     const spent = resume === null ? 0 : await spentBefore(this.store, task);
     const run = new Run(this, claim, agent, askedAt, spent);
+    // A run of ours whose claim was lost, to a clock that jumped say, ends before the next one begins.
+    const earlier = this.#runs.get(task.id);
+    earlier?.stop({ kind: "lost" });
     this.#runs.set(task.id, run);
     this.#schedule();
     void this.#tracing
-      .around(run, () => run.execute())
+      .around(run, async () => {
+        await earlier?.done;
+        await run.execute();
+      })
       .finally(() => {
         if (this.#runs.get(task.id) === run) this.#runs.delete(task.id);
         // An end that was written is told by its hint; any other frees its slot unheard.
