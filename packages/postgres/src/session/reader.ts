@@ -32,7 +32,9 @@ export function sessionReader(db: PostgresDatabase): SessionReader {
       return rows.map((row) => row.id);
     },
     async known(ids) {
-      const rows = await db.all<{ id: string }>("SELECT id FROM @sessions WHERE id = ANY(:ids::text[])", { ids: [...ids] });
+      const rows = await db.all<{ id: string }>("SELECT id FROM @sessions WHERE id = ANY(:ids::text[])", {
+        ids: [...ids],
+      });
       return rows.map((row) => row.id);
     },
     messages: (id, range, signal) => read(id, range, signal),
