@@ -150,8 +150,8 @@ async function expectWhole(path: string, lines: readonly string[]): Promise<void
     const row = exportedRow.safeParse(JSON.parse(line));
     if (row.success) rows.set(row.data.id, row.data);
   }
+  // Rows that were loaded to fill the store brought none.
   for (const { id, version, history } of rows.values())
-    // Rows that were loaded to fill the store brought none.
     if (history.length > 0) expect(history.length, id).toBe(version);
   const last = new Map<string, { kind: string; by: string | undefined }>();
   for (const [kind = "", id = "", by] of lines.map((line) => line.split(" "))) last.set(id, { kind, by });
