@@ -515,6 +515,31 @@ export function describeGraphStore(
       expect(await store.setRemoved(other, b.id, true, ++clock, signal)).toBeUndefined();
     });
 
+    it("brings an edge back with the last of its ends, and one that was removed by itself not at all", async () => {
+      const store = await opened();
+      const [a, b, c] = [
+        (await store.upsertEntity(anyone, entity("a"), signal)).entity.id,
+        (await store.upsertEntity(anyone, entity("b"), signal)).entity.id,
+        (await store.upsertEntity(anyone, entity("c"), signal)).entity.id,
+      ];
+      await store.upsertEdge(anyone, edge(a, b, "next"), signal);
+      await store.upsertEdge(anyone, edge(a, c, "next"), signal);
+      const level = () => store.level(anyone, [a], { direction: "both", types: null, limit: 10 }, signal);
+      const [first, second] = await level();
+      const set = (id: string, removed: boolean) => store.setRemoved(anyone, id, removed, clock, signal);
+      const both = (first?.to === b ? [first, second] : [second, first]).map((one) => one?.id ?? "");
+      await set(a, true);
+      expect(await set(b, true)).toEqual([b]);
+      expect(await set(a, false)).toEqual([a, both[1]]);
+      expect(await set(b, false)).toEqual([b, both[0]]);
+      expect(await level()).toHaveLength(2);
+      // All within one millisecond.
+      expect(await set(both[0] ?? "", true)).toHaveLength(1);
+      expect(await set(b, true)).toEqual([b]);
+      expect(await set(b, false)).toEqual([b]);
+      expect((await level()).map(({ id }) => id)).toEqual([both[1]]);
+    });
+
     it("gives a level by direction and type, heaviest first, and edges between given nodes", async () => {
       const store = await opened();
       const nodes = [];

@@ -217,21 +217,38 @@ async function setRemoved(
   return entity ? await setEntityRemoved(db, entity, removed, at) : await setEdgeRemoved(db, caller, id, removed, at);
 }
 
+/** An entity takes its edges along: those removed at the same time, and no others, come back with it. */
 async function setEntityRemoved(db: Sql, entity: EntityRow, removed: boolean, at: number): Promise<string[]> {
   if ((entity.removed_at !== null) === removed) return [];
-  const when = removed ? "d.removed_at IS NULL" : "d.removed_at = :was";
-  const otherEnd = `NOT EXISTS (SELECT 1 FROM @entities e WHERE e.row IN (d.from_row, d.to_row) AND e.row <> :row AND e.removed_at IS NOT NULL)`;
-  const parameters: Record<string, number> = removed
-    ? { row: entity.row }
-    : { row: entity.row, was: entity.removed_at ?? 0 };
-  const edges = await db.all<{ id: string }>(
-    `SELECT d.id FROM @edges d WHERE (d.from_row = :row OR d.to_row = :row) AND ${when} ${removed ? "" : `AND ${otherEnd}`} ORDER BY d.id`,
-    parameters,
+  const atEntity = "(d.from_row = :row OR d.to_row = :row)";
+  const { row } = entity;
+  if (removed) {
+    // Later than any edge that was removed by itself, also on a clock that stands still.
+    const last = await db.get<{ last: number | null }>(
+      `SELECT max(d.removed_at) AS last FROM @edges d WHERE ${atEntity}`,
+      { row },
+    );
+    const when = Math.max(at, (last?.last ?? 0) + 1);
+    const edges = await db.all<{ id: string }>(
+      `UPDATE @edges AS d SET removed_at = :when WHERE ${atEntity} AND d.removed_at IS NULL RETURNING id`,
+      { row, when },
+    );
+    await db.run("UPDATE @entities SET removed_at = ? WHERE row = ?", [when, row]);
+    return [entity.id, ...edges.map(({ id }) => id).sort()];
+  }
+  const values = { row, was: entity.removed_at };
+  const goneEnd = `(SELECT e.removed_at FROM @entities e WHERE e.row IN (d.from_row, d.to_row) AND e.row <> :row AND e.removed_at IS NOT NULL)`;
+  // What leads to another removed entity comes back with that one.
+  await db.run(
+    `UPDATE @edges AS d SET removed_at = ${goneEnd} WHERE ${atEntity} AND d.removed_at = :was AND ${goneEnd} IS NOT NULL`,
+    values,
   );
-  await db.run("UPDATE @entities SET removed_at = ? WHERE row = ?", [removed ? at : null, entity.row]);
-  for (const edge of edges)
-    await db.run("UPDATE @edges SET removed_at = ? WHERE id = ?", [removed ? at : null, edge.id]);
-  return [entity.id, ...edges.map((edge) => edge.id)];
+  const edges = await db.all<{ id: string }>(
+    `UPDATE @edges AS d SET removed_at = NULL WHERE ${atEntity} AND d.removed_at = :was AND ${goneEnd} IS NULL RETURNING id`,
+    values,
+  );
+  await db.run("UPDATE @entities SET removed_at = NULL WHERE row = ?", [row]);
+  return [entity.id, ...edges.map(({ id }) => id).sort()];
 }
 
 async function setEdgeRemoved(
