@@ -38,7 +38,7 @@ const startedByName: Readonly<Record<string, string[]>> = {
 
 export default {
   ignoreExportsUsedInFile: true,
-  ignoreBinaries: ["mkfifo", "mount", "umount", "rg", "unshare"],
+  ignoreBinaries: ["mkfifo", "mount", "umount", "redis-server", "rg", "unshare"],
   workspaces: {
     ".": {
       // Tools that the packages' tests, benches and scripts share, or that the checks start by name.
