@@ -53,7 +53,7 @@ export function sqliteGraphStore(options: SqliteStoreOptions): GraphStore {
       reading(
         (db) =>
           db
-            .all<EntityRow>(`${selectEntity} AND e.id IN (SELECT value FROM json_each(:ids))`, {
+            .all<EntityRow>(`${selectNamed} AND e.id IN (SELECT value FROM json_each(:ids))`, {
               ...who(caller),
               ids: JSON.stringify(ids),
             })
@@ -95,10 +95,12 @@ function who(caller: Caller): Record<string, string> {
 
 const entityColumns = "e.row, e.id, e.name, e.type, e.attributes, e.created_at, e.updated_at, e.removed_at";
 const selectEntity = `SELECT ${entityColumns} FROM entities e WHERE e.workspace = :workspace AND e.agent = :agent AND e.removed_at IS NULL`;
+/** For conditions on ids: "+" keeps SQLite from walking all entities of the caller to find some of them. */
+const selectNamed = `SELECT ${entityColumns} FROM entities e WHERE +e.workspace = :workspace AND +e.agent = :agent AND e.removed_at IS NULL`;
 /** Both ends belong to the caller: edges are only ever made between two of his entities. */
 const selectEdge = `SELECT d.id, a.id AS from_id, b.id AS to_id, d.type, d.weight, d.created_at, d.updated_at
   FROM edges d JOIN entities a ON a.row = d.from_row JOIN entities b ON b.row = d.to_row
-  WHERE d.removed_at IS NULL AND a.workspace = :workspace AND a.agent = :agent AND b.workspace = :workspace AND b.agent = :agent`;
+  WHERE d.removed_at IS NULL AND +a.workspace = :workspace AND +a.agent = :agent AND +b.workspace = :workspace AND +b.agent = :agent`;
 
 function upsertEntity(db: Database, caller: Caller, draft: EntityDraft): EntityOutcome {
   const nameKey = foldText(draft.name);
