@@ -75,11 +75,9 @@ export async function locate(desk: Desk, given: string, context: ToolContext): P
       hint: `write ${found.map(({ store }) => `${store.source}:${id}`).join(" or ")}`,
     });
   }
-  const asked = new Set<string | null>();
   const ask = async (directory: string | null) => {
     const belongs = directory !== null && own.some((root) => isInside(root, directory));
-    if (!belongs && !asked.has(directory)) await askToRead(desk, first.store.source, directory ?? "unknown", context);
-    asked.add(directory);
+    if (!belongs) await askToRead(desk, first.store.source, directory ?? "unknown", context);
   };
   await ask(first.directory);
   const summary = await first.store.reader.get(id, context.signal);
