@@ -1,9 +1,6 @@
-import { fork } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createContext, createId } from "@toolhaft/core";
-import { defineBench } from "@toolhaft/testing";
+import { defineBench, runTogether } from "@toolhaft/testing";
 import { createMemory, type Draft, sqliteMemoryStore } from "../src/index.ts";
 import { termsOf } from "../src/terms.ts";
 import { documents, seeded, vocabulary, withFolder } from "./corpus.ts";
@@ -116,18 +113,15 @@ export default defineBench(async (bench) => {
     const notes = 400;
     const rate = (processes: number): Promise<number> =>
       withFolder(async (folder) => {
-        const child = fileURLToPath(new URL("./writer.ts", import.meta.url));
-        const children = Array.from({ length: processes }, (_, n) =>
-          fork(child, [join(folder, "one.db"), `writer ${n}`, String(notes / processes)], {
-            execArgv: process.execArgv,
-          }),
+        const { wallMs } = await runTogether(
+          new URL("./writer.ts", import.meta.url),
+          Array.from({ length: processes }, (_, n) => [
+            join(folder, "one.db"),
+            `writer ${n}`,
+            String(notes / processes),
+          ]),
         );
-        await Promise.all(children.map((one) => once(one, "message")));
-        const done = children.map((one) => once(one, "message"));
-        const begun = performance.now();
-        for (const one of children) one.send("begin");
-        await Promise.all(done);
-        return notes / ((performance.now() - begun) / 1_000);
+        return notes / (wallMs / 1_000);
       });
     bench.figure({
       name: "8 processes writing one file",

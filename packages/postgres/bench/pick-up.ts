@@ -1,21 +1,19 @@
-import { fork } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { nextWord, startBenchProcess } from "@toolhaft/testing";
 import { postgresTasks } from "../src/tasks.ts";
-import { said } from "./together.ts";
 import { task } from "./work.ts";
 
-const waiter = fileURLToPath(new URL("./waiter.ts", import.meta.url));
+const waiter = new URL("./waiter.ts", import.meta.url);
 
 /** Milliseconds, sorted, from the moment a post returns to the claim by another process that waits for word. */
 export async function pickUp(connectionString: string, schema: string, times: number): Promise<number[]> {
   const backend = postgresTasks({ connectionString, schema });
   await backend.store.engines();
-  const child = fork(waiter, [connectionString, schema], { execArgv: process.execArgv });
-  await said(child);
+  const child = startBenchProcess(waiter, [connectionString, schema]);
+  await nextWord(child);
   const waits: number[] = [];
   for (let index = 0; index < times; index++) {
-    const taken = said(child);
+    const taken = nextWord(child);
     await backend.queue.post([task(index)]);
     const start = performance.now();
     await taken;

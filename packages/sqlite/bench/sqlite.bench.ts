@@ -1,15 +1,12 @@
-import { fork } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { defineBench } from "@toolhaft/testing";
+import { defineBench, runTogether } from "@toolhaft/testing";
 import Sqlite from "better-sqlite3";
 import { openDatabase } from "../src/index.ts";
 import { schema } from "./schema.ts";
 
-const writer = fileURLToPath(new URL("./writer.ts", import.meta.url));
+const writer = new URL("./writer.ts", import.meta.url);
 
 export default defineBench(async (bench) => {
   const quick = bench.flags.includes("--quick");
@@ -57,19 +54,14 @@ export default defineBench(async (bench) => {
   async function rate(processes: number, rows: number): Promise<number> {
     const path = join(folder, `together-${processes}.db`);
     const each = String(rows / processes);
-    const children = Array.from({ length: processes }, () =>
-      fork(writer, [path, each], { execArgv: process.execArgv }),
+    const { wallMs } = await runTogether(
+      writer,
+      Array.from({ length: processes }, () => [path, each]),
     );
-    await Promise.all(children.map((child) => once(child, "message")));
-    const answers = children.map((child) => once(child, "message"));
-    const start = performance.now();
-    for (const child of children) child.send("begin");
-    await Promise.all(answers);
-    const seconds = (performance.now() - start) / 1_000;
     const db = await openDatabase({ path, family: "bench", migrations: schema });
     const stored = db.get<{ n: number }>("SELECT count(*) AS n FROM rows")?.n;
     db.close();
     if (stored !== rows) throw new Error(`${stored} of ${rows} rows are there`);
-    return rows / seconds;
+    return rows / (wallMs / 1_000);
   }
 });

@@ -12,6 +12,7 @@ export {
   type Timing,
   type Work,
 } from "./bench.ts";
+export { nextWord, runTogether, startBenchProcess } from "./bench-processes.ts";
 export { type Child, startChild } from "./child.ts";
 export { contextFor } from "./context-for.ts";
 export { arbitraryOf } from "./contract/arbitrary.ts";
